@@ -70,6 +70,7 @@ TEXTS = {
         f"{PLANTED} /dev/{PLANTED} hugetlbfs rw,relatime,pagesize=2M 0 0\n"
         f"none /srv/{PLANTED}/x hugetlbfs rw,pagesize=1024M 0 0"
     ),
+    "tuned": f"/run/tuned/tuned.pid:812\n/etc/tuned/active_profile:balanced {PLANTED}\n",
     "irqbalance": f"/proc/812/comm\n/srv/{PLANTED}",
     "irqbalance-setup": (
         f"/usr/sbin/irqbalance\n--policyscript={PLANTED}.sh\n--foreground\n/{PLANTED}/irqbalance\n"

@@ -77,7 +77,7 @@ ALTNAMES = re.compile(r'("altnames":\[)([^\]]*)(\])')
 PATH = re.compile(r"(?<![\w.:/~\"\\-])((?:/[\w.@+~-]+)+)")
 SYSTEM = re.compile(
     r"/(?:sys|proc|dev|etc|usr|lib|lib64|bin|sbin|boot|home|Users)(?:/.*)?|"
-    r"/(?:var/)?run(?:/(?:openvswitch|systemd|udev)(?:/.*)?)?|"
+    r"/(?:var/)?run(?:/(?:openvswitch|systemd|tuned|udev)(?:/.*)?)?|"
     r"/var/lib/(?:openvswitch|dpkg|rpm)(?:/.*)?"
 )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from wirespeed.doctor.anonymous_json import is_plain
 from wirespeed.doctor.anonymous_names import COMM, is_plain_netdev, is_plain_windows_name
+from wirespeed.facts.tuned import ACTIVE, OWN
 
 Name = Callable[[str], str]
 """Gives what stands for a text."""
@@ -20,6 +21,8 @@ IRQBALANCE = re.compile(
     r"environment|(?:/usr)?/s?bin/irqbalance|--?[a-z]{1,20}(?:=(?:[0-9a-fA-Fx,-]*|exact|subset|ignore))?|"
     r"exact|subset|ignore|IRQBALANCE_(?:BANNED_CPUS|BANNED_CPULIST|ONESHOT|DEBUG)=[0-9a-fA-Fx,-]*"
 )
+TUNED = re.compile(rf"(?m)^({re.escape(ACTIVE)}:)(.*)$")
+PROFILE = re.compile(r"\S+")
 WSL = re.compile(r"(?m)^(/etc/wsl\.conf:)(.*)$")
 SETTING = re.compile(r"(\s*)(\w+)(\s*=\s*)(.*?)(\s*)")
 SECTION = re.compile(r"\s*\[(?:automount|boot|experimental|filesystem|general|gpu|interop|network|"
@@ -74,6 +77,9 @@ def without_free_words(section: str, body: str, name: Name) -> str:
         return MOUNT.sub(lambda m: _mount(m, name), body)
     if section == "irqbalance-setup":
         return "\n".join(_words(line, name) for line in body.split("\n"))
+    if section == "tuned":
+        return TUNED.sub(lambda m: m[1] + PROFILE.sub(lambda word: _profile(word[0], name), m[2]),
+                         body)  # fmt: skip
     if section == "wsl-conf":
         return WSL.sub(lambda m: m[1] + _setting(m[2], name), body)
     if section == "kernel":
@@ -109,6 +115,10 @@ def _comm(text: str, name: Name) -> str:
 
 def _interface(text: str, name: Name) -> str:
     return text if BEGINS_PLAIN.fullmatch(text) or is_plain_netdev(text) else name(text)
+
+
+def _profile(text: str, name: Name) -> str:
+    return text if text in OWN else name(text)
 
 
 def _mount(match: re.Match[str], name: Name) -> str:

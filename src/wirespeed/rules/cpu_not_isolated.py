@@ -10,8 +10,9 @@ from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.queues import Queues
+from wirespeed.facts.tuned import Tuned
 from wirespeed.model.finding import Evidence, Finding, Severity
-from wirespeed.model.observed import Known, known
+from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
@@ -22,6 +23,8 @@ MANAGED_IRQ = (5, 6)
 def _check(exam: HostExam) -> Iterator[Finding]:
     cpus = exam.host[Cpus]
     isolated = known(cpus.isolated, "which CPUs are isolated")
+    if exam.host[Tuned].partitions_cpus:
+        isolated |= value_or_none(cpus.nohz_full) or frozenset()
     if not isolated:
         near = frozenset[int]().union(*(cpus for _, _, cpus in _near_ports(exam)))
         near = near or frozenset(cpus.by_number)
