@@ -27,6 +27,7 @@ class DescribedGuest:
         self.mtu = "9000"
         self.servers = self.leases = 0
         self.mtus_of_runs: list[str] = []
+        self.clients: list[tuple[str, ...]] = []
 
     def run(
         self,
@@ -48,6 +49,7 @@ class DescribedGuest:
             return "answered"
         if argv[0] == "timeout" and "iperf3" in argv:
             self.mtus_of_runs.append(self.mtu)
+            self.clients.append(argv)
             return self.said
         if script.startswith("# Makes a change"):
             self.leases += 1
@@ -103,6 +105,16 @@ def test_a_run_without_figures_says_why_and_the_others_go_on():
     for trial in trials:
         assert "Connection refused" in trial.failed
         assert trial.sent_bps == 0
+
+
+def test_a_server_behind_a_firewall_is_given_up_by_iperf3_itself_so_that_it_says_so():
+    client = DescribedGuest()
+    measured(client, DescribedGuest(), Iperf3Spec(mtu=(9000,), streams=(1,), runs=1, seconds=1))
+    (argv,) = client.clients
+    ended_s = int(argv[argv.index("iperf3") - 1])
+    given_up_ms = int(argv[argv.index("--connect-timeout") + 1])
+    # After 1, 3 and 7 s Linux asks again: a SYN that is lost does not end a run.
+    assert 7000 < given_up_ms < 1000 * (ended_s - 1)
 
 
 def test_an_mtu_above_the_network_s_own_is_not_tried():

@@ -26,6 +26,9 @@ FIRST_PORT, PORTS = 20000, 10000
 PORT_TRIES = 3
 SLACK_S = 20
 """For iperf3 to connect, to exchange its results and to end."""
+CONNECT_MS = 10_000
+"""Then iperf3 says that it cannot connect, and names a firewall. Ended from outside, it says that
+it was interrupted (iperf_got_sigend() in iperf_api.c)."""
 
 
 def iperf3_matrix(
@@ -120,6 +123,7 @@ def _client(
     address = guests[pair.server].attachments[pair.network].address
     words = ["iperf3", "--client", str(address), "--port", str(port), "--json"]
     words += ["--time", str(spec.seconds), "--parallel", str(streams), "--interval", "0"]
+    words += ["--connect-timeout", str(CONNECT_MS)]
     if spec.bidirectional:
         words.append("--bidir")
     # What ends it when we are gone.
