@@ -9,9 +9,9 @@ import pytest
 
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Completed
+from wirespeed.measure.network import path
 from wirespeed.measure.network.endpoint import Attachment, Endpoint
 from wirespeed.measure.network.iperf3 import iperf3_matrix
-from wirespeed.measure.network.path import _mtus
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.network_trial import Iperf3Trial, NetworkTrial, Pair
 from wirespeed.model.spec.measure import Iperf3Spec
@@ -142,10 +142,40 @@ def test_a_vlan_whose_mtu_the_kernel_lowered_with_its_port_s_has_its_own_again()
     assert client.vlans == had
 
 
+def test_a_switch_port_that_spanning_tree_holds_for_30_s_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    class Described:
+        def __init__(self, seconds: float) -> None:
+            self.until = now[0] + seconds
+
+        @property
+        def expired(self) -> bool:
+            return now[0] >= self.until
+
+    now, client = [0.0], DescribedGuest()
+    link_up_s, listens_s, learns_s = 4, 15, 15
+
+    def ping(argv: Sequence[str], **_: object) -> Completed:
+        now[0] += 1
+        is_forwarding = now[0] > link_up_s + listens_s + learns_s
+        return Completed(
+            argv=tuple(argv), output="", errors="", returncode=int(not is_forwarding), duration_s=1
+        )
+
+    monkeypatch.setattr(path, "Deadline", Described)
+    monkeypatch.setattr(path, "sleep_s", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    monkeypatch.setattr(client, "run", ping)
+    path.await_path(
+        {"a": endpoint("a", client, 1), "b": endpoint("b", DescribedGuest(), 2)}, PAIR, 1500
+    )
+    assert now[0] > link_up_s + listens_s + learns_s
+
+
 def test_mtus_are_read_by_name_on_a_host_as_it_is():
     lo = replace(endpoint("a", DescribedGuest(), 1).attachments["n"], netdev="lo", members=("lo",))
     here = Endpoint("a", "a", LocalRunner(), {"n": lo})
-    own, _ = _mtus(here, lo)
+    own, _ = path._mtus(here, lo)
     assert own == {"lo": int(Path("/sys/class/net/lo/mtu").read_text())}
 
 

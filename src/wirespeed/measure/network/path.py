@@ -10,8 +10,9 @@ from wirespeed.model.command import Command
 from wirespeed.model.error import LeftChangedError, MeasurementError
 from wirespeed.model.network_trial import Pair
 
-PATH_S = 30.0
-"""A port that was reset by a new MTU, and then ARP, a bond and a switch, are there by then."""
+PATH_S = 60.0
+"""A port that was reset by a new MTU, and then ARP, a bond and a switch, are there by then: its
+spanning tree listens for 15 s and learns for 15 s once the link is up, but for edge ports."""
 ICMP_HEADERS_BYTES = 28
 """IPv4 20 and ICMP 8, which the size that ping is told does not count."""
 _PAUSE_S = 0.2
@@ -47,7 +48,7 @@ def await_path(endpoints: dict[str, Endpoint], pair: Pair, mtu: int) -> None:
                 found=f"no packet of {mtu} bytes was answered within {PATH_S:g} s: {said(done)}",
                 so="nothing can be measured there",
                 next="run `wirespeed doctor` on both hosts, and check VLAN and MTU of the switch "
-                "ports between",
+                "ports between; and that these are edge ports of spanning tree",
             )
         sleep_s(_PAUSE_S)
 
