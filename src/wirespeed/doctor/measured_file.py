@@ -81,7 +81,7 @@ def _no_figure(where: str, found: str) -> InputError:
 def _iperf3(text: str) -> MeasuredBy | None:
     if not text.lstrip().startswith("{"):
         return None
-    told: dict[str, Any] = json.loads(text)
+    told = _parts(text)
     if "error" in told:
         raise ValueError(f"iperf3 ended with an error: {told['error']}")
     start, end = told["start"]["test_start"], told["end"]
@@ -129,6 +129,25 @@ def _iperf3(text: str) -> MeasuredBy | None:
         tool=version, measured_bps=measured, conditions=tuple(conditions), limits=tuple(limits),
         doubts=tuple(doubts),
     )  # fmt: skip
+
+
+def _parts(text: str) -> dict[str, Any]:
+    """Give start, end and the rest of one run.
+
+    --json-stream prints each as an event of its own (JSONStream_Output()), and with
+    --json-stream-full-output the whole after these.
+    """
+    decoder, found = json.JSONDecoder(), []
+    while text := text.lstrip():
+        one, end = decoder.raw_decode(text)
+        found.append(one)
+        text = text[end:]
+    events = [one for one in found if "event" in one]
+    wholes: list[dict[str, Any]] = [one for one in found if "event" not in one]
+    runs = len(wholes) or [one["event"] for one in events].count("start")
+    if runs > 1:
+        raise ValueError(f"it holds {runs} runs")
+    return wholes[0] if wholes else {one["event"]: one["data"] for one in events}
 
 
 def _perftest(text: str) -> MeasuredBy | None:
