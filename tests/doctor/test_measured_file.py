@@ -74,6 +74,20 @@ def test_streams_share_one_thread_before_3_16_and_not_since():
     assert new.limits == () and new.tool == "iperf 3.16"
 
 
+@pytest.mark.parametrize(
+    ("version", "sent", "seconds"),
+    # As the files say; the other way it was 760,610,816 and 15,402,388 bytes.
+    [("3.9", 201_850_880, 1.03877), ("3.12", 97_386_496, 1.020545)],
+)
+def test_of_both_directions_the_client_s_sending_is_given_and_it_is_said(
+    version: str, sent: int, seconds: float
+):
+    data = Path(__file__).parents[1] / f"measure/data/iperf3-{version}-bidir-2.json"
+    found = parse_measured(data.read_text(), "f")
+    assert found.measured_bps == pytest.approx(sent * 8 / seconds)
+    assert "both directions at once, the client's sending given" in found.conditions
+
+
 def stream(text: str, **more: Any) -> str:
     """As --json-stream prints it since iperf3 3.17."""
     parts = {"start": {}, "interval": {"streams": [], "sum": {}}, **more, **json.loads(text)}
