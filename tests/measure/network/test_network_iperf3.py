@@ -26,7 +26,7 @@ class DescribedGuest:
     """A guest without a bond whose MTU is 9000; it knows what the matrix asks, and nothing else."""
 
     def __init__(self, said: str = GOOD) -> None:
-        self.said = said
+        self.said, self.errors = said, ""
         self.mtu = "9000"
         self.vlans: dict[str, int] = {}
         """MTUs of VLANs on its netdev; what is above a new MTU goes down with it, and stays."""
@@ -43,7 +43,10 @@ class DescribedGuest:
         max_bytes: int = 1 << 20,
     ) -> Completed:
         output = self._answer(tuple(argv), stdin or "")
-        return Completed(argv=tuple(argv), output=output, errors="", returncode=0, duration_s=0.0)
+        errors = self.errors if "iperf3" in argv else ""
+        return Completed(
+            argv=tuple(argv), output=output, errors=errors, returncode=0, duration_s=0.0
+        )
 
     def _answer(self, argv: tuple[str, ...], script: str) -> str:
         if argv[:2] == ("sh", "-c") and argv[3:] == ("sh", "net0p0"):
@@ -121,6 +124,21 @@ def test_a_run_without_figures_says_why_and_the_others_go_on():
     for trial in trials:
         assert "Connection refused" in trial.failed
         assert trial.sent_bps == 0
+
+
+def test_an_iperf3_that_is_too_old_for_both_directions_is_named():
+    client = DescribedGuest("")
+    # As 3.5 does, shortened.
+    client.errors = (
+        "iperf3: unrecognized option '--bidir'\nUsage: iperf3 [-s|-c host] [options]\n\n"
+        "iperf3 homepage at: http://software.es.net/iperf/\n"
+        "Report bugs to:     https://github.com/esnet/iperf\n"
+    )
+    spec = Iperf3Spec(mtu=(9000,), streams=(1,), runs=1, seconds=1)
+    (trial,) = measured(client, DescribedGuest(), spec)
+    assert "unrecognized option '--bidir'" in trial.failed
+    assert "iperf3 3.7 or later is needed" in trial.failed
+    assert "bidirectional: false" in trial.failed
 
 
 def test_a_server_behind_a_firewall_is_given_up_by_iperf3_itself_so_that_it_says_so():
