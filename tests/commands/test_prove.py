@@ -4,7 +4,9 @@ import csv
 import json
 import shutil
 import stat
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +15,7 @@ from report.records import trial
 from wirespeed.cli import cli
 from wirespeed.commands.prove import prove
 from wirespeed.host.jsonl import JsonlWriter
+from wirespeed.host.runner import Completed
 from wirespeed.measure.bench.run_folder import read_records
 from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.model.error import HostError, InputError, LeftChangedError, MeasurementError
@@ -23,6 +26,7 @@ from wirespeed.model.question import Question
 from wirespeed.model.spec.members import Dpdk, read_spec_data
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import Trial
+from wirespeed.runs import measure_guests
 from wirespeed.runs.measure_dpdk import bench_to_resume, plan_of, setup_of
 from wirespeed.runs.measure_guests import GuestMeasuring, measured_pairs
 from wirespeed.runs.prove_folder import (
@@ -197,6 +201,29 @@ def test_where_nothing_can_be_measured_between_guests_it_is_said_and_nobody_is_a
         GuestMeasuring(spec, {"alpha": Nobody(), "beta": Nobody()}).measure({}, print, print)
     assert caught.value.what == "guests.none"
     assert "kind: namespace" in caught.value.next
+
+
+def test_a_port_that_may_not_be_set_down_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    has = {"local": "10.0.0.1", "scope": "global"}
+    output = json.dumps([{"ifname": "eth0", "flags": ["UP"], "addr_info": [has]}])
+
+    class Host:
+        def run(self, argv: Sequence[str], **_: object) -> Completed:
+            assert argv[0] == "ip"
+            return Completed(argv=tuple(argv), output=output, errors="", returncode=0, duration_s=0)
+
+    monkeypatch.setattr(measure_guests, "carriers", lambda _: {})
+    monkeypatch.setattr(measure_guests, "netdev_of", lambda *_: "eth0")
+    spec = read_spec_data({**SPEC, "failover": "active-backup"})
+    recorded: list[object] = []
+    facts: Any = {"alpha": None, "beta": None}
+    with pytest.raises(InputError) as caught:
+        GuestMeasuring(spec, {"alpha": Host(), "beta": Host()}).measure(
+            facts, recorded.append, print
+        )
+    assert (caught.value.what, recorded) == ("port.in_use", [])
 
 
 def test_a_run_that_stands_is_not_proven_over(tmp_path: Path):

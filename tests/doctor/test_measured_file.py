@@ -74,6 +74,55 @@ def test_streams_share_one_thread_before_3_16_and_not_since():
     assert new.limits == () and new.tool == "iperf 3.16"
 
 
+@pytest.mark.parametrize(
+    ("version", "sent", "seconds"),
+    # As the files say; the other way it was 760,610,816 and 15,402,388 bytes.
+    [("3.9", 201_850_880, 1.03877), ("3.12", 97_386_496, 1.020545)],
+)
+def test_of_both_directions_the_client_s_sending_is_given_and_it_is_said(
+    version: str, sent: int, seconds: float
+):
+    data = Path(__file__).parents[1] / f"measure/data/iperf3-{version}-bidir-2.json"
+    found = parse_measured(data.read_text(), "f")
+    assert found.measured_bps == pytest.approx(sent * 8 / seconds)
+    assert "both directions at once, the client's sending given" in found.conditions
+
+
+def stream(text: str, **more: Any) -> str:
+    """As --json-stream prints it since iperf3 3.17."""
+    parts = {"start": {}, "interval": {"streams": [], "sum": {}}, **more, **json.loads(text)}
+    return "".join(
+        json.dumps({"event": event, "data": data}) + "\n" for event, data in parts.items()
+    )
+
+
+def test_a_stream_of_events_is_one_run():
+    whole = iperf3(23.4e9, version="iperf 3.21")
+    expected = parse_measured(whole, "f")
+    assert parse_measured(stream(whole), "f") == expected
+    # --json-stream-full-output
+    assert (
+        parse_measured(stream(whole) + json.dumps(json.loads(whole), indent="\t"), "f") == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (iperf3(1e9) + "\n" + iperf3(2e9), "it holds 2 runs"),
+        (stream(iperf3(1e9)) + stream(iperf3(2e9)), "it holds 2 runs"),
+        (
+            stream(iperf3(1e9), error="the server has terminated"),
+            "iperf3 ended with an error: the server has terminated",
+        ),
+    ],
+)
+def test_neither_two_runs_nor_a_stream_with_an_error_have_a_figure(text: str, found: str):
+    with pytest.raises(InputError) as caught:
+        parse_measured(text, "f")
+    assert caught.value.found == found
+
+
 def test_a_full_thread_a_target_and_a_short_run_are_limits_of_the_tool():
     found = parse_measured(
         iperf3(23.4e9, streams=1, cpu=99.6, seconds=2.0, start={"target_bitrate": 25e9}), "f"

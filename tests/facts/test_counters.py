@@ -5,6 +5,7 @@ place has and rings shortened; statistics_igb from the tests of another parser, 
 put in.
 """
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -189,3 +190,15 @@ def test_a_first_reading_that_failed_gives_its_reason():
     delta = found.delta("ens1", Place.PORT_BUFFER)
     assert delta == Unreadable("it did not end in time", "ethtool -S ens1")
     assert found.total("ens1", Place.PORT_BUFFER) == Known(0, "ethtool -S ens1")
+
+
+def test_ethtool_goes_first_as_it_makes_some_drivers_ask_their_card():
+    text = Counters.script.replace("all_counters ''", "")
+    stubs = "run() { echo $1 $2; }; show() { echo $1 $2; }; port_netdevs=eth0\n"
+    done = subprocess.run(
+        ["/bin/sh"], input=f"{stubs}{text}\nall_counters ''\n{Counters.script_again}",
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "ethtool-S eth0", "statistics eth0", "ethtool-S-again eth0", "statistics-again eth0",
+    ]  # fmt: skip

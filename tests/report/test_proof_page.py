@@ -291,6 +291,13 @@ def test_a_core_is_named_only_where_iperf3_has_one_thread(
     assert limited_by(on_real_hosts(*runs)).startswith(f"{says} 96 %")
 
 
+def test_what_is_more_than_a_core_is_not_one_whatever_the_client_s_version():
+    one = iperf3(1, 80, 82, streams=6, server_cpu_percent=250, version="iperf 3.12")
+    assert limited_by(on_real_hosts(one)) == (
+        "cannot tell: all threads of iperf3 used 250 % of a core"
+    )
+
+
 def test_findings_stand_once_with_their_hosts_and_what_became_of_them():
     rows = PageReader(html_of(proof())).table("Finding", "With the plan")
     assert [(r["Finding"], r["Where"], r["With the plan"]) for r in rows] == [

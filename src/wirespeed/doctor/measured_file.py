@@ -16,6 +16,8 @@ from wirespeed.model.network_trial import streams_share_a_thread
 from wirespeed.model.question import MeasuredBy
 from wirespeed.model.shown import shown
 
+REVERSE = "_bidir_reverse"
+"""What iperf3 adds to the name of a sum for what the server sent."""
 SHORT_S = 5.0
 FULL_PERCENT = 90.0
 """Of one core: a thread that has no more of it was the bound."""
@@ -81,12 +83,14 @@ def _no_figure(where: str, found: str) -> InputError:
 def _iperf3(text: str) -> MeasuredBy | None:
     if not text.lstrip().startswith("{"):
         return None
-    told: dict[str, Any] = json.loads(text)
+    told = _parts(text)
     if "error" in told:
         raise ValueError(f"iperf3 ended with an error: {told['error']}")
     start, end = told["start"]["test_start"], told["end"]
     version = str(told["start"]["version"])
     streams = int(start["num_streams"])
+    # test_start says it since 3.13.
+    is_bidir = bool(start.get("bidir")) or any(key.endswith(REVERSE) for key in end)
     is_udp = start["protocol"] == "UDP"
     total = end["sum_received"] if "sum_received" in end else end["sum"]
     measured, seconds = float(total["bits_per_second"]), float(total["seconds"])
@@ -106,7 +110,7 @@ def _iperf3(text: str) -> MeasuredBy | None:
     if has_one_thread and streams > 1:
         limits.append(f"all {streams} streams share one thread before iperf3 3.16")
     # iperf_client_api.c since 3.16: a thread for each stream, and so two where both sides send.
-    if has_one_thread or (streams == 1 and not start.get("bidir")):
+    if has_one_thread or (streams == 1 and not is_bidir):
         cpu = end.get("cpu_utilization_percent", {})
         for key, whose in (("host_total", "client"), ("remote_total", "server")):
             if float(cpu.get(key, 0)) >= FULL_PERCENT:
@@ -123,12 +127,40 @@ def _iperf3(text: str) -> MeasuredBy | None:
         conditions.append(f"{resent} segments sent again")
     if is_udp and float(total.get("lost_percent", 0)) > 0:
         conditions.append(f"{float(total['lost_percent']):.2g} % of the datagrams lost")
-    if start.get("bidir"):
+    if is_bidir:
         conditions.append("both directions at once, the client's sending given")
     return MeasuredBy(
         tool=version, measured_bps=measured, conditions=tuple(conditions), limits=tuple(limits),
         doubts=tuple(doubts),
     )  # fmt: skip
+
+
+def _parts(text: str) -> dict[str, Any]:
+    """Give start, end and the rest of one run.
+
+    --json-stream prints each as an event of its own (JSONStream_Output()), and with
+    --json-stream-full-output the whole after these.
+    """
+    decoder, found = json.JSONDecoder(object_pairs_hook=_first), []
+    while text := text.lstrip():
+        one, end = decoder.raw_decode(text)
+        found.append(one)
+        text = text[end:]
+    events = [one for one in found if "event" in one]
+    wholes: list[dict[str, Any]] = [one for one in found if "event" not in one]
+    runs = len(wholes) or [one["event"] for one in events].count("start")
+    if runs > 1:
+        raise ValueError(f"it holds {runs} runs")
+    return wholes[0] if wholes else {one["event"]: one["data"] for one in events}
+
+
+def _first(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Let a sum that stands twice be the client's, as from 3.11 on: before, --bidir prints it so.
+
+    What the client sent comes first there.
+    """
+    told, last = dict(reversed(pairs)), dict(pairs)
+    return told | {f"{key}{REVERSE}": last[key] for key in told if told[key] is not last[key]}
 
 
 def _perftest(text: str) -> MeasuredBy | None:

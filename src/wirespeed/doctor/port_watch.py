@@ -28,7 +28,11 @@ UNHANDLED_PER_S, UNHANDLED_SHARE = 100, 0.001
 COUNTS = ("rx_bytes", "tx_bytes", "rx_packets", "tx_packets", *DROPS)
 STATES = {"operstate": "link", "speed": "speed", "mtu": "MTU"}
 """Files whose change is told, and the name that it is told by."""
+ASKS = "cat /proc/net/dev >/dev/null; sleep 0.1"
+"""An mlx5 gives what the reading before made the driver ask the card for, in the background
+(mlx5e_get_stats() in en_main.c): what it gives else may be of hours ago."""
 SCRIPT = f"""\
+{ASKS}
 [ $# -gt 0 ] || for folder in /sys/class/net/*/device; do
 	[ -e "$folder" ] || continue
 	netdev=${{folder%/device}}

@@ -68,7 +68,9 @@ class Counters(Fact):
 
     by_netdev: dict[str, PortCounters]
 
-    # The clock is read beside each reading: ports come one after another.
+    # The clock is read beside each reading: ports come one after another. `ethtool -S` goes first:
+    # it makes an mlx5 ask the card (mlx5e_ethtool_get_ethtool_stats()), where sysfs gives what the
+    # driver last asked for, maybe hours ago (mlx5e_get_stats() in en_main.c).
     script: ClassVar[str] = """\
 port_statistics() {
 	read -r uptime idle </proc/uptime
@@ -83,8 +85,8 @@ port_statistics() {
 }
 all_counters() {
 	for netdev in $port_netdevs; do
-		show "statistics$1" "$netdev" port_statistics "$netdev"
 		run "ethtool-S$1" "$netdev" ethtool -S "$netdev"
+		show "statistics$1" "$netdev" port_statistics "$netdev"
 	done
 }
 all_counters ''

@@ -25,6 +25,8 @@ CHANCE = 0.1
 """That two sets of values of one and the same thing lie apart."""
 RESTING_CORES = 0.1
 """A host's own daemons take so much now and then."""
+PING_US = 1.0
+"""ping keeps whole microseconds, and rounds the mean down (ping_output.c of iputils)."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,9 @@ def _all_figures(proofs: list[Proof]) -> Iterator[Figure]:
             if ping.pair == pair and ping.mean_us
         }
         name = f"ping mean of {named(pair)}"
-        yield Figure("round trip", name, "us", is_more_better=False, by=means)
+        yield Figure(
+            "round trip", name, "us", is_more_better=False, by=means, resolution=PING_US
+        )  # fmt: skip
     yield _outages(proofs)
 
 

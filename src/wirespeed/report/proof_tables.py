@@ -31,6 +31,9 @@ FIGURES = (
 NOT_MEASURED = Missing(reason="not measured: not asked for, or above the network's MTU")
 BUSY_PERCENT = 95.0
 """Of one core: iperf3 that used so much had no more to give."""
+ONE_THREAD_PERCENT = 110.0
+"""No thread uses more than a core, but for the error of its clocks. The version is the client's:
+the server may have a later one, with more threads."""
 
 
 def named(pair: Pair) -> str:
@@ -137,7 +140,7 @@ def limit_of(cell: Iperf3Cell, *, emulated: bool) -> str:
     most = max(used, default=0.0)
     if most < BUSY_PERCENT:
         return f"cannot tell: iperf3 used {most:.0f} % of a core"
-    if _sends_in_one_thread(cell):
+    if _sends_in_one_thread(cell) and most < ONE_THREAD_PERCENT:
         return f"a core: iperf3 used {most:.0f} % of one"
     return f"cannot tell: all threads of iperf3 used {most:.0f} % of a core"
 

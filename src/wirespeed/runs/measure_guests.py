@@ -47,7 +47,8 @@ class GuestMeasuring:
     def measure(self, facts: Mapping[str, HostFacts], record: Record, doing: Doing) -> str:
         """Measure all that the spec asks for; say between what.
 
-        Raises MeasurementError `guests.none` where there is nothing to measure between.
+        Raises MeasurementError `guests.none` where there is nothing to measure between, InputError
+        `port.in_use` for a port that fail-over may not take away: before anything is measured.
         """
         endpoints = endpoints_of(self._spec, self._runners)
         pairs = measured_pairs(self._spec, endpoints)
@@ -61,6 +62,9 @@ class GuestMeasuring:
                 next="give two guests on two hosts kind: namespace, qemu or libvirt",
             )
         of = self._spec.measure
+        has_failover = self._spec.failover is not Failover.NONE
+        switched = endpoints[pairs[0].client].host
+        switches = list(self._switches(switched, facts)) if has_failover else []
         hosts = {name: self._runners[name] for name in self._spec.hosts}
         idle_hosts(hosts, record, doing)
         iperf3_matrix(endpoints, hosts, of.iperf3, pairs, record, doing)
@@ -69,8 +73,7 @@ class GuestMeasuring:
         if not of_vlans:
             places = {host: self._offload_place(facts[host], host) for host in facts}
             offloads(endpoints, places, pairs, of.failover.load_pps, record, doing)
-        if self._spec.failover is not Failover.NONE:
-            switches = list(self._switches(endpoints[pairs[0].client].host, facts))
+        if has_failover:
             bonds = {} if of_vlans else {host: self._bond(facts[host], host) for host in facts}
             failovers(endpoints, of.failover, pairs[0], switches, record, doing, bonds)
         ports = {host: self._netdevs(facts[host], host) for host in facts} if of_vlans else {}

@@ -69,8 +69,22 @@ def test_without_a_bond_it_is_the_netdev():
     ],
 )
 def test_by_lacp_it_is_the_member_whose_frames_grow(after: tuple[int, ...], carries: str):
-    bond = DescribedBond("802.3ad 4", counts=((100, 200, 50, 50), after))
+    before = (100, 200, 50, 50)
+    bond = DescribedBond("802.3ad 4", counts=(before, before, after, after))
     assert carrier_of(place(bond)) == carries
+
+
+def test_what_a_driver_counted_before_it_was_last_read_is_not_of_now():
+    # Each reading gives the counters as they were at the one before: the first is minutes old, and
+    # the other member was busy since.
+    old, at_first, before, after = (
+        (0, 0, 0, 0),
+        (9000, 0, 40, 0),
+        (9000, 0, 50, 0),
+        (9000, 0, 80, 0),
+    )
+    bond = DescribedBond("802.3ad 4", counts=(old, at_first, before, after))
+    assert carrier_of(place(bond)) == "enp2s0"
 
 
 def test_a_bond_that_cannot_be_read_is_an_error():

@@ -49,6 +49,16 @@ def test_a_flow_that_stops_while_the_port_is_away_is_lost():
     assert what == "nor did it after the port was back"
 
 
+def test_a_flow_of_which_nothing_arrives_at_all_may_be_dropped_by_a_firewall():
+    silent = Phase(10_000, 0, 10_000, 10_000, 0)
+    none = replace(heard(silent, silent, silent), received=0)
+    found, what = judge(PPS, SENT, none, MOVED, "net0p0")
+    assert found is FailoverVerdict.INVALID and "firewall" in what
+    # Some arrived later: it is none.
+    found, what = judge(PPS, SENT, heard(before=silent), MOVED, "net0p0")
+    assert found is FailoverVerdict.INVALID and "firewall" not in what
+
+
 def test_a_flow_that_stops_when_the_port_is_back_has_not_returned():
     assert verdict(heard(back=DEAD)) is FailoverVerdict.NOT_RETURNED
 

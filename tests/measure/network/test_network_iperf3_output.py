@@ -1,4 +1,4 @@
-"""Real output of iperf3 3.12, as found and with one thing changed."""
+"""Real output of iperf3 3.12 and 3.9, as found and with one thing changed."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from wirespeed.measure.network.iperf3_output import NoFiguresError, parse_iperf3
 DATA = Path(__file__).parent.parent / "data"
 
 
-def real(name: str) -> str:
-    return (DATA / f"iperf3-3.12-{name}.json").read_text()
+def real(name: str, version: str = "3.12") -> str:
+    return (DATA / f"iperf3-{version}-{name}.json").read_text()
 
 
 def test_both_directions_are_as_their_receivers_counted_them():
@@ -42,11 +42,26 @@ def test_an_error_outranks_figures():
         parse_iperf3(text, streams=1, bidirectional=False)
 
 
-def test_sums_that_stand_twice_are_refused_for_nobody_can_tell_the_directions():
-    # So iperf3 before 3.11 printed `--bidir`.
-    text = real("bidir-2").replace("_bidir_reverse", "")
-    with pytest.raises(NoFiguresError, match="'sum' appears twice"):
+def test_sums_that_stand_twice_say_who_sent():
+    # So iperf3 3.7 to 3.10 print `--bidir`. By the file: 201,850,880 and 760,610,816 bytes.
+    figures = parse_iperf3(real("bidir-2", "3.9"), streams=2, bidirectional=True)
+    assert figures.sent_bps == pytest.approx(201_850_880 * 8 / 1.03877)
+    assert figures.returned_bps == pytest.approx(760_610_816 * 8 / 1.03877)
+    assert (figures.retransmits, figures.returned_retransmits) == (21, 5)
+    assert figures.version == "iperf 3.9"
+
+
+@pytest.mark.parametrize("says", ["true", "1", "null", '"x"', "[]"])
+def test_sums_that_stand_twice_and_do_not_say_who_sent_are_refused(says: str):
+    text = real("bidir-2", "3.9").replace('"sender":\tfalse', f'"sender":\t{says}')
+    with pytest.raises(NoFiguresError, match="'sum' appears 2 times"):
         parse_iperf3(text, streams=2, bidirectional=True)
+
+
+def test_what_is_no_sum_and_stands_twice_is_refused():
+    text = real("one-way").replace('"num_streams"', '"protocol":\t"TCP", "num_streams"', 1)
+    with pytest.raises(NoFiguresError, match="'protocol' appears 2 times"):
+        parse_iperf3(text, streams=1, bidirectional=False)
 
 
 @pytest.mark.parametrize(

@@ -179,10 +179,24 @@ def test_a_record_of_before_with_zeros_where_nothing_was_measured_is_told_too():
     assert not trial.is_measured and trial.longest_outage_ms is None
 
 
-def ip_says(flags: str, *addresses: str) -> str:
-    """`ip -j address` of iproute2, as far as it is read."""
-    info = [{"local": address, "scope": "global"} for address in addresses]
-    return json.dumps([{"flags": flags.split(), "addr_info": info}])
+def ip_says(flags: str, *addresses: str, **above: tuple[str, str]) -> str:
+    """`ip -j address` of iproute2, as far as it is read; `above`: name to lower one and address."""
+    links = [
+        {"ifname": "lo", "flags": ["UP"], "addr_info": [{"local": "::1", "scope": "host"}]},
+        {"ifname": "eth0", "flags": flags.split(), "addr_info": infos(*addresses)},
+        *(
+            {"ifname": name, "link": lower, "flags": ["UP"], "addr_info": infos(address)}
+            for name, (lower, address) in above.items()
+        ),
+    ]
+    return json.dumps(links)
+
+
+def infos(*addresses: str) -> list[dict[str, str]]:
+    return [
+        {"local": address, "scope": "link" if address.startswith("fe80") else "global"}
+        for address in addresses
+    ]
 
 
 @pytest.mark.parametrize(
@@ -192,6 +206,12 @@ def ip_says(flags: str, *addresses: str) -> str:
         ({}, "no JSON", "its state cannot be read", "run `ip address show dev eth0` on alpha"),
         ({}, ip_says("BROADCAST"), "it is not up", "run `ip link set dev eth0 up` on alpha"),
         ({}, ip_says("UP", "10.0.0.1"), "it has the address 10.0.0.1", "move the address"),
+        (
+            {},
+            ip_says("UP", "fe80::1", v1=("eth0", "fe80::1"), v2=("v1", "10.0.0.1")),
+            "v2, which is on it, has the address 10.0.0.1",
+            "move the address",
+        ),
     ],
 )
 def test_a_port_that_is_in_use_is_not_set_down_and_it_is_said_what_to_do(
@@ -205,3 +225,9 @@ def test_a_port_that_is_in_use_is_not_set_down_and_it_is_said_what_to_do(
     assert (error.what, error.where) == ("port.in_use", "eth0 on alpha")
     assert error.found.startswith(found)
     assert error.next.startswith(then) and error.next.endswith("to leave fail-over out")
+
+
+def test_a_port_is_set_down_though_a_vlan_of_another_one_has_an_address():
+    says = ip_says("UP BROADCAST", "fe80::1", v1=("eth0", "fe80::1"), v2=("eth1", "10.0.0.1"))
+    port = port_set_down(Says(says), host="a", port="x", number=0, netdev="eth0", carried={})
+    assert port.how == "set down on its host"

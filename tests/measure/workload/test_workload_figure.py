@@ -36,6 +36,13 @@ def test_a_line_can_be_named_by_its_begin_and_end():
     assert reading.figure == 3.2
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_a_line_of_windows_and_one_of_progress_end_too(end: str):
+    said = completed(end.join(("a 1", "real 3.2", "b 2", "")))
+    reading = read_figure(said, figure_pattern(r"^real (\S+)$"))
+    assert (reading.figure, reading.line) == (3.2, "real 3.2")
+
+
 def test_a_command_that_failed_has_no_figure_though_it_printed_one():
     reading = read_figure(completed("throughput: 9 tok/s\n", "out of memory\n", 3), TOKENS)
     assert reading.figure is None

@@ -39,6 +39,34 @@ class DescribedCounters:
         return Completed(argv=tuple(argv), output=output, errors="", returncode=0, duration_s=0.0)
 
 
+class CardAskedInTheBackground:
+    """A host whose eth0 receives 1 Gb/s, and tells what it had when it was last read."""
+
+    def __init__(self) -> None:
+        self.now_s, self._asked_at_s = 1000.0, 0.0
+
+    def run(self, argv: Sequence[str], **_: object) -> Completed:
+        shell, option, text = argv
+        assert (shell, option) == ("sh", "-c")
+        output = ""
+        for command in text.split("; "):
+            match command.split():
+                case ["sleep", seconds]:
+                    self.now_s += float(seconds)
+                case ["cat", *files] if "/proc/net/dev" in files:
+                    received = int(125_000_000 * self._asked_at_s)
+                    self._asked_at_s = self.now_s
+                    output = f"{self.now_s:.2f} 1.00\n  eth0: {received}{' 0' * 15}\n"
+        return Completed(argv=tuple(argv), output=output, errors="", returncode=0, duration_s=0)
+
+
+def test_what_a_driver_counted_before_it_was_last_read_is_not_of_the_trial():
+    beta = CardAskedInTheBackground()
+    with watched({"beta": LinuxCounters(beta)}) as uses:
+        beta.now_s += 10
+    assert uses[0].ports[0].received_bps == pytest.approx(1e9, rel=0.001)
+
+
 def test_a_host_is_read_before_and_after_however_short_it_was():
     beta = DescribedCounters()
     with watched({"beta": LinuxCounters(beta)}) as uses:

@@ -17,6 +17,9 @@ NONE = "none"
 COUNTED_S = 0.5
 FEW_FRAMES = 8
 """In that time: LACP, spanning tree and discovery send one or two each, a flow of 50/s 25."""
+FRESH_S = 0.1
+"""A reading of an mlx5 in switchdev mode gives what the one before it made the driver ask the card
+for (mlx5e_get_stats() in en_main.c): so long after that, the answer is there."""
 TIMEOUT_S = 30.0
 
 
@@ -46,11 +49,17 @@ def carrier_of(place: Place) -> str:
 
 
 def _by_count(place: Place) -> str:
-    before = _frames(place)
+    before = _fresh_frames(place)
     sleep_s(COUNTED_S)
-    new = {member: after - before[member] for member, after in _frames(place).items()}
+    new = {member: after - before[member] for member, after in _fresh_frames(place).items()}
     most = max(new, key=lambda member: new[member])
     return most if new[most] > FEW_FRAMES else NONE
+
+
+def _fresh_frames(place: Place) -> dict[str, int]:
+    _frames(place)
+    sleep_s(FRESH_S)
+    return _frames(place)
 
 
 def _frames(place: Place) -> dict[str, int]:

@@ -107,7 +107,10 @@ def judge(
     """Give the verdict on a port that is `member` in the guest, and what there is to say."""
     before, away, back = (heard.phases[name] for name in ("before", "away", "back"))
     if not before.is_alive_at_end:
-        return FailoverVerdict.INVALID, "nothing arrived before the port was lost"
+        said = "nothing arrived before the port was lost"
+        # Pings were answered just before.
+        firewall = ", nor after: a firewall may drop UDP"
+        return FailoverVerdict.INVALID, said if heard.received else said + firewall
     if why := _not_paced(load_pps, sent, heard):
         return FailoverVerdict.INVALID, why
     if not away.is_alive_at_end:

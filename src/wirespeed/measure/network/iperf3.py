@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from wirespeed.host.guest_script import run_script
-from wirespeed.host.runner import Runner
+from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.network.endpoint import Endpoint
 from wirespeed.measure.network.host_cpu import read_cpu_ticks, spent
 from wirespeed.measure.network.iperf3_output import Iperf3Figures, NoFiguresError, parse_iperf3
@@ -19,6 +19,7 @@ from wirespeed.measure.network.lease import said
 from wirespeed.measure.network.path import PATH_S, await_path, mtu_of
 from wirespeed.model.error import LeftChangedError, MeasurementError, WirespeedError
 from wirespeed.model.network_trial import HostCpu, Iperf3Trial, NetworkTrial, Pair
+from wirespeed.model.shown import shown
 from wirespeed.model.spec.measure import Iperf3Spec
 
 FIRST_PORT, PORTS = 20000, 10000
@@ -26,6 +27,9 @@ FIRST_PORT, PORTS = 20000, 10000
 PORT_TRIES = 3
 SLACK_S = 20
 """For iperf3 to connect, to exchange its results and to end."""
+CONNECT_MS = 10_000
+"""Then iperf3 says that it cannot connect, and names a firewall. Ended from outside, it says that
+it was interrupted (iperf_got_sigend() in iperf_api.c)."""
 
 
 def iperf3_matrix(
@@ -120,6 +124,7 @@ def _client(
     address = guests[pair.server].attachments[pair.network].address
     words = ["iperf3", "--client", str(address), "--port", str(port), "--json"]
     words += ["--time", str(spec.seconds), "--parallel", str(streams), "--interval", "0"]
+    words += ["--connect-timeout", str(CONNECT_MS)]
     if spec.bidirectional:
         words.append("--bidir")
     # What ends it when we are gone.
@@ -127,8 +132,15 @@ def _client(
     argv = ("timeout", "-k", "2", str(limit_s), *words)
     done = guests[pair.client].runner.run(argv, timeout_s=limit_s + SLACK_S)
     if not done.output.strip():
-        raise NoFiguresError(f"iperf3 said nothing but: {said(done)}")
+        raise NoFiguresError(f"iperf3 said nothing but: {_refused(done) or said(done)}")
     return parse_iperf3(done.output, streams=streams, bidirectional=spec.bidirectional)
+
+
+def _refused(done: Completed) -> str:
+    """Name the option that an older iperf3 does not know: its usage follows, and ends elsewhere."""
+    line = next((line for line in done.errors.splitlines() if "unrecognized option" in line), "")
+    needs = "iperf3 3.7 or later is needed, or 3.2 with `bidirectional: false`"
+    return line and f"{shown(line, 80)}; {needs}"
 
 
 class _Server:

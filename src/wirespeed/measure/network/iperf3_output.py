@@ -1,9 +1,10 @@
 """What `iperf3 --client … --json` prints, read strictly. Pure.
 
-Source: iperf_print_results() in iperf_api.c, RELNOTES.md to 3.20, real output of 3.12. Before
-3.14 its exit code is 0 even after an error: the key `error` is what tells. Before 3.11, `--bidir`
-prints each key of the sums twice, once for each direction (github.com/esnet/iperf/pull/1200): that
-is refused. From 3.16 each stream has a thread of its own, so that the version is worth to be known.
+Source: iperf_print_results() in iperf_api.c, RELNOTES.md to 3.20, real output of 3.7, 3.9, 3.10.1,
+3.12, 3.16 and 3.21. Before 3.14 its exit code is 0 even after an error: the key `error` is what
+tells. Before 3.11, `--bidir` prints each key of the sums twice, once for each direction
+(github.com/esnet/iperf/pull/1200): `sender` in them tells whether the client sent. From 3.16 each
+stream has a thread of its own, so that the version is worth to be known.
 """
 
 import json
@@ -14,6 +15,9 @@ from wirespeed.model.shown import shown
 
 REPEATED = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual")
 """Printed again for each stream before 3.14, and read by nobody here."""
+BOTH_WAYS = ("sum", "sum_sent", "sum_received")
+REVERSE = "_bidir_reverse"
+"""What 3.11 and later add to these names for what the server sent."""
 
 
 class NoFiguresError(ValueError):
@@ -71,11 +75,23 @@ def parse_iperf3(text: str, *, streams: int, bidirectional: bool) -> Iperf3Figur
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs if key not in REPEATED]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ValueError(f"{key!r} appears twice; iperf3 before 3.11 cannot be read")
+        for key in dict.fromkeys(key for key, _ in pairs if key not in REPEATED):
+            values = [value for name, value in pairs if name == key]
+            if len(values) > 1:
+                found[key], found[key + REVERSE] = _both_ways(key, values)
     return found
+
+
+def _both_ways(key: str, values: list[Any]) -> tuple[Any, Any]:
+    """Give what the client sent and what the server sent, as iperf3 before 3.11 prints them."""
+    ways = {
+        one["sender"]: one
+        for one in values
+        if isinstance(one, dict) and isinstance(one.get("sender"), bool)
+    }
+    if key not in BOTH_WAYS or len(ways) != len(values):
+        raise ValueError(f"{key!r} appears {len(values)} times")
+    return ways[True], ways[False]
 
 
 def _object(of: dict[str, Any], key: str) -> dict[str, Any]:

@@ -72,7 +72,8 @@ def port_set_down(
 
     `carried` says what each netdev of the host carries (apply/guard.py). Raises InputError
     `port.in_use` for one that carries the session or the default route, that is not up, or that
-    has an address of its own: its routes would not come back.
+    has an address, itself or by a VLAN on it: the routes would not come back. The kernel takes a
+    VLAN down with its port (vlan_device_event() in net/8021q/vlan.c).
     """
     where = f"{netdev} on {host}"
     if netdev in carried:
@@ -81,12 +82,16 @@ def port_set_down(
             f"it carries {carried[netdev]}",
             "give the spec other ports, or log in through another interface",
         )
-    done = runner.run(("ip", "-j", "address", "show", "dev", netdev), timeout_s=30.0)
+    done = runner.run(("ip", "-j", "address", "show"), timeout_s=30.0)
     try:
-        (link,) = json.loads(done.output)
-        is_up = "UP" in link["flags"]
-        own = [a["local"] for a in link["addr_info"] if a["scope"] == "global"]
-    except (ValueError, KeyError, TypeError):
+        told = json.loads(done.output)
+        links = {link["ifname"]: link for link in told if "ifname" in link}
+        is_up = "UP" in links[netdev]["flags"]
+        has = {
+            name: [one["local"] for one in links[name]["addr_info"] if one["scope"] == "global"]
+            for name in _stacked(netdev, {name: link.get("link") for name, link in links.items()})
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise _in_use(
             where,
             f"its state cannot be read: {said(done)}",
@@ -96,10 +101,14 @@ def port_set_down(
         raise _in_use(
             where, "it is not up", f"run `ip link set dev {netdev} up` on {host}, then prove again"
         )
-    if own:
-        raise _in_use(
-            where, f"it has the address {own[0]}", "move the address to an interface of its own"
-        )
+    for name, addresses in has.items():
+        if addresses:
+            what = "it" if name == netdev else f"{name}, which is on it,"
+            raise _in_use(
+                where,
+                f"{what} has the address {addresses[0]}",
+                "move the address to an interface of its own",
+            )
     return BorrowedPort(
         runner,
         host=host,
@@ -109,6 +118,14 @@ def port_set_down(
         away=Command(argv=("ip", "link", "set", "dev", netdev, "down")),
         back=Command(argv=("ip", "link", "set", "dev", netdev, "up")),
     )
+
+
+def _stacked(netdev: str, lower: Mapping[str, str | None]) -> list[str]:
+    """Give a netdev, and all that is stacked on it; `lower` has what each is stacked on."""
+    found = [netdev]
+    for below in found:
+        found += [name for name, of in lower.items() if of == below and name not in found]
+    return found
 
 
 def _in_use(where: str, found: str, then: str) -> InputError:

@@ -10,6 +10,8 @@ from wirespeed.model.shown import shown
 
 LAST_LINES = 8
 COLUMNS = 200
+LINE_END = re.compile(r"\r\n?")
+"""As Windows ends a line; and as a program goes back to write its progress again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ def read_figure(completed: Completed, pattern: re.Pattern[str]) -> Reading:
         return _failed(completed, f"killed by signal {-completed.returncode}")
     if completed.returncode:
         return _failed(completed, f"exit code {completed.returncode}")
-    for text in (completed.output, completed.errors):
+    for printed in (completed.output, completed.errors):
+        text = LINE_END.sub("\n", printed)
         matches = [match for match in pattern.finditer(text) if match[1] is not None]
         if matches:
             return _read(completed, text, matches[-1])

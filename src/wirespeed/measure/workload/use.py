@@ -1,6 +1,8 @@
 """What a host did between readings of its counters: ports, TCP, cores. Pure.
 
-One reading is one command, `cat` of four files:
+One reading is one command, `cat` of four files, after one of /proc/net/dev alone: an mlx5 in
+switchdev mode gives what the reading before made it ask the card for (mlx5e_get_stats() in
+en_main.c).
 
 /proc/uptime    seconds since boot: the host's own clock (proc_uptime(5))
 /proc/net/dev   bytes received and sent, per netdev: columns 1 and 9 (proc_net(5))
@@ -15,7 +17,11 @@ from itertools import pairwise
 
 from wirespeed.model.workload_trial import CoreUse, HostUse, PortUse
 
-READ = ("cat", "/proc/uptime", "/proc/net/dev", "/proc/net/snmp", "/proc/stat")
+READ = (
+    "sh", "-c",
+    "cat /proc/net/dev >/dev/null; sleep 0.1; "
+    "cat /proc/uptime /proc/net/dev /proc/net/snmp /proc/stat",
+)  # fmt: skip
 SHORTEST_INTERVAL_S = 0.5
 """For a peak: over less, a tick of 10 ms is too much of it."""
 _UPTIME = re.compile(r"^(\d+\.\d+) \d+\.\d+$", re.M)
