@@ -113,4 +113,4 @@ def _netdev(spec: Wsl2, name: str, host: HostFacts, card: WindowsAdapter) -> str
 
 def _has_systemd(host: HostFacts) -> bool:
     settings = value_or_none(host[Wsl].settings) or {}
-    return settings.get("boot.systemd", "").lower() == "true"
+    return settings.get("boot.systemd", "").lower() in ("true", "1")
