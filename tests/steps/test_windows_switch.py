@@ -48,6 +48,15 @@ def test_one_that_is_there_is_shared_with_the_host_and_keeps_its_iov():
     prove(STEP, host(ConnectX_External=mine), host(ConnectX_External=Switch(2, CARD, True, False)))
 
 
+@pytest.mark.parametrize("name", ["외부 [10G]", "it's #1", "-x", "10"])
+def test_its_name_is_whatever_somebody_gave_it(name: str):
+    found, shared = (
+        DescribedWindows({CARD: Adapter("이더넷 10", {})}, {name: Switch(2, CARD, is_on, False)})
+        for is_on in (False, True)
+    )
+    prove(WindowsSwitch(name=name, adapter=CARD), found, shared)
+
+
 def test_filters_that_bound_themselves_to_it_are_taken_off_and_put_back():
     mine = Switch(2, CARD, True, True)
     prove(STEP, host(filtered=True, ConnectX_External=mine), host(ConnectX_External=mine))

@@ -83,6 +83,26 @@ def test_a_switch_that_the_card_has_already_is_taken():
     assert isinstance(switch, WindowsSwitch) and switch.name == "ConnectX-External"
 
 
+def renamed(name: str) -> Windows:
+    windows = described(unbound, external_switch)
+    for row in windows.rows["switches"]:
+        row["Name"] = name if row["Kind"] == "External" else row["Name"]
+    return windows
+
+
+@pytest.mark.parametrize("name", ["10G (랜)", "vSwitch #1", "외부", "it's"])
+def test_a_switch_that_somebody_made_may_have_any_name(name: str):
+    (switch,) = of_kind(steps(renamed(name)), WindowsSwitch)
+    assert isinstance(switch, WindowsSwitch) and switch.name == name
+
+
+@pytest.mark.parametrize("name", ["10G 랜", "vSwitch #1", 'the "fast" one'])
+def test_a_name_that_wsl_cannot_read_is_refused_in_bridged_mode(name: str):
+    with pytest.raises(InputError) as caught:
+        steps(renamed(name), f"{SPEC}wsl: {{networking: bridged}}\n")
+    assert caught.value.what == "spec.switch_name" and "Rename-VMSwitch" in caught.value.next
+
+
 def test_the_hosts_own_adapter_on_the_switch_is_the_switchs_own_affair():
     """Filters bind themselves to it when it comes: the steps of an applied host would change."""
     windows = described(unbound, external_switch)

@@ -13,6 +13,7 @@ from wirespeed.approaches.traits import ApproachTraits, RequestedStep
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
+from wirespeed.model.shown import shown
 from wirespeed.model.spec.members import Wsl2
 from wirespeed.model.spec.settings import WslNetworking, WslSpec
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
@@ -56,7 +57,7 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     for keyword, value in _properties(host, card, spec.underlay.mtu):
         step_ = WindowsProperty(adapter=card.description, keyword=keyword, value=value)
         yield RequestedStep(step_, guest=there)
-    yield RequestedStep(WslConfig(values=_settings(wsl, switch)), guest=there)
+    yield RequestedStep(WslConfig(values=_settings(wsl, switch, name)), guest=there)
     yield from map(RequestedStep, linux_side(spec, name, host, card))
 
 
@@ -150,10 +151,20 @@ def _header_bytes(jumbo: AdvancedProperty) -> int:
     return 0 if str(USUAL_MTU) in (jumbo.value, jumbo.default) else ETHERNET_HEADER_BYTES
 
 
-def _settings(wsl: WslSpec, switch: str) -> dict[str, str]:
-    if wsl.networking is WslNetworking.BRIDGED:
-        return {"networkingMode": "bridged", "vmSwitch": switch}
-    return {"networkingMode": "mirrored"}
+def _settings(wsl: WslSpec, switch: str, where: str) -> dict[str, str]:
+    if wsl.networking is not WslNetworking.BRIDGED:
+        return {"networkingMode": "mirrored"}
+    # WSL's parser keeps 8 bits of each letter: microsoft/WSL, src/shared/configfile/configfile.cpp.
+    if not switch.isascii() or set(switch) & set('#"\\') or switch != switch.strip():
+        raise InputError(
+            "spec.switch_name",
+            where=where,
+            found=f"the card has the external switch {shown(switch, 60)}",
+            so="bridged mode names the switch in .wslconfig, and WSL cannot read that name there",
+            next="rename it with Rename-VMSwitch to letters, digits and blanks, or choose "
+            "`networking: mirrored`, which needs no name",
+        )
+    return {"networkingMode": "bridged", "vmSwitch": switch}
 
 
 APPROACH = ApproachTraits(Wsl2, wsl2, has_cards_elsewhere=True)

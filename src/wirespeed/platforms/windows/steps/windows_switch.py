@@ -55,7 +55,8 @@ class WindowsSwitch(Step):
     )
     phase: ClassVar[Phase | None] = Phase.PORT
     step: Literal["windows_switch"] = "windows_switch"
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$")]
+    name: AdapterName
+    """Any that Hyper-V takes: one that is there already has the name that somebody gave it."""
     adapter: AdapterName
     iov: bool = True
     """Virtual machines can get VFs of the card by it, where the card and the BIOS let them."""
