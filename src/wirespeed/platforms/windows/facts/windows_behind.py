@@ -7,6 +7,7 @@ from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, W
 from wirespeed.platforms.windows.facts.windows_addresses import WindowsAddresses
 from wirespeed.platforms.windows.facts.windows_host import has_windows_side
 from wirespeed.platforms.windows.facts.windows_switches import VirtualSwitch, WindowsSwitches
+from wirespeed.platforms.windows.facts.windows_teams import WindowsTeams
 from wirespeed.platforms.windows.facts.windows_wslconfig import WslConfig
 
 NOMINAL_BPS = 10 * 10**9
@@ -41,6 +42,28 @@ def card_of_switch(host: HostFacts, switch: VirtualSwitch) -> WindowsAdapter | N
         ):
             return adapter
     return None
+
+
+def cards_of_switch(host: HostFacts, switch: VirtualSwitch) -> tuple[WindowsAdapter, ...]:
+    """Give all that carry a switch: of a team, within it or of Windows itself, every member."""
+    if not switch.reaches_a_card:
+        return ()
+    all_ = host[WindowsAdapters].known()
+    bound = [
+        one
+        for one in all_
+        if one.guid in switch.card_guids
+        or (not switch.card_guids and one.description in switch.card_descriptions)
+    ]
+    teams = host[WindowsTeams].lbfo
+    names = {one.name for one in bound}
+    members = {
+        name
+        for team in (teams.value if isinstance(teams, Known) else ())
+        if team.name in names
+        for name in team.members
+    }
+    return (*bound, *(one for one in all_ if one.name in members and one not in bound))
 
 
 def card_behind(host: HostFacts, netdev: str) -> WindowsAdapter | None:
