@@ -156,6 +156,8 @@ def test_without_systemd_a_command_of_the_boot_does_it_again():
     [
         (lambda w: w.rows.pop("host"), "spec.no_windows"),
         (lambda w: w.rows["host"][0].update(IsAdministrator=False), "spec.not_administrator"),
+        (lambda w: w.rows["host"][0].update(Build=19045), "spec.no_mirrored"),
+        (lambda w: w.rows["host"][0].update(Build=22000), "spec.no_mirrored"),
         (lambda w: w.change("hardware", 10, Bus=11), "spec.port_unknown"),
     ],
 )
@@ -163,6 +165,12 @@ def test_what_cannot_be_is_said(change: object, what: str):
     with pytest.raises(InputError) as caught:
         steps(described(change))
     assert caught.value.what == what
+
+
+def test_bridged_mode_is_older_than_mirrored_mode():
+    ten = described(lambda w: w.rows["host"][0].update(Build=19045))
+    (config,) = of_kind(steps(ten, f"{SPEC}wsl: {{networking: bridged}}\n"), WslConfig)
+    assert isinstance(config, WslConfig) and config.values["networkingMode"] == "bridged"
 
 
 @pytest.mark.parametrize(

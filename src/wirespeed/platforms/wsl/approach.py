@@ -31,6 +31,8 @@ from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 SIDE = ".windows"
 ETHERNET_HEADER_BYTES = 14
 USUAL_MTU = 1500
+MIRRORED_FROM_BUILD = 22_621
+"""Windows 11 22H2: github.com/microsoft/WSL/issues/12569; older ones: issues 11045 and 11414."""
 OFFLOADS = ("*LsoV2IPv4", "*LsoV2IPv6")
 """Large send offload: a foreign filter has been seen to turn it off, again and again."""
 
@@ -40,6 +42,8 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     there = name + SIDE
     wsl = spec.wsl
     _require_windows(host, name)
+    if wsl.networking is WslNetworking.MIRRORED:
+        _require_mirrored(host, name)
     card = _card(host, name, spec.hosts[name].ports[0])
     switch = _switch_name(host, card, wsl.switch)
     filters = _foreign_filters(host, f"vEthernet ({switch})")
@@ -80,6 +84,19 @@ def _require_windows(host: HostFacts, name: str) -> None:
             so="Windows would refuse every change",
             next="start WSL from a terminal that runs as administrator, or reach the host by "
             "winssh:// or winrm:// as an administrator",
+        )
+
+
+def _require_mirrored(host: HostFacts, name: str) -> None:
+    build = host[WindowsHost].build
+    if isinstance(build, Known) and build.value < MIRRORED_FROM_BUILD:
+        raise InputError(
+            "spec.no_mirrored",
+            where=name,
+            found=f"this Windows, build {build.value}, has no mirrored mode",
+            so="WSL would fall back to NAT with a warning, and would not use the card",
+            next="update to Windows 11 22H2 (build 22621) or later; or choose `networking: "
+            "bridged`, which has other costs: docs/wsl2.md",
         )
 
 
