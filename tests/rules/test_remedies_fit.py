@@ -185,3 +185,10 @@ def test_what_a_team_receives_by_is_set_here_only_where_guests_have_ports_of_the
     }
     assert found["present_ports_hashed_below_guests"] == (["windows_team_balancing"], None)
     assert found["present_addresses_hashed_without_guests"] == ([], ByHand.FAR_END)
+
+
+def test_a_number_of_queues_is_one_that_the_driver_lists():
+    """Half of 12 processors are 6; Intel's drivers list 4 and 8."""
+    case = "windows.rss_few_queues/present_two_queues_on_twelve_processors"
+    (told,) = (told for told in remedies() if told.case == case)
+    assert told.remedy.steps[0].data["queues"] == 8
