@@ -32,6 +32,19 @@ def receiving_cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
     )
 
 
+def is_below_switch(host: HostFacts, card: WindowsAdapter) -> bool:
+    """Whether a card carries a switch of Hyper-V, as far as that is known.
+
+    RSS of such a card is switched off as soon as the switch takes it, and VMQ spreads the frames
+    (`Mastering Windows Server 2016 Hyper-V`, chapter 3).
+    """
+    switches = host[WindowsSwitches].all
+    return any(
+        card in cards_of_switch(host, switch)
+        for switch in (switches.value if isinstance(switches, Known) else ())
+    )
+
+
 def card_of_switch(host: HostFacts, switch: VirtualSwitch) -> WindowsAdapter | None:
     """Give the first card that a switch is bound to; None where it is bound to none."""
     if not switch.reaches_a_card:

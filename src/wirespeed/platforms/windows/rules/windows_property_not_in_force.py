@@ -16,6 +16,7 @@ from wirespeed.platforms.windows.facts.windows_advanced import (
     AdvancedProperty,
     WindowsAdvanced,
 )
+from wirespeed.platforms.windows.facts.windows_behind import is_below_switch
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBindings
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_offloads import (
@@ -94,7 +95,7 @@ def _in_force(host: HostFacts, card: WindowsAdapter) -> Iterator[tuple[str, Obse
         yield "*rscipv4", four, RSC_SOURCE
         yield "*rscipv6", six, RSC_SOURCE
     rss = host[WindowsQueues].rss.get(card.guid)
-    if rss is not None:
+    if rss is not None and not is_below_switch(host, card):
         yield "*rss", rss.is_enabled, RSS_SOURCE
 
 

@@ -11,7 +11,7 @@ from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_advanced import WindowsAdvanced
-from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
+from wirespeed.platforms.windows.facts.windows_behind import is_below_switch, receiving_cards
 from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_windows
 from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, WindowsQueues
 
@@ -29,6 +29,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     for card in cards:
         rss = known(host[WindowsQueues].rss_of(card.guid), f"RSS of {card.name}")
         is_enabled = known(rss.is_enabled, f"whether RSS of {card.name} is on")
+        if not is_enabled and is_below_switch(host, card):
+            continue
         queues = known(rss.queues, f"queues of {card.name}") if is_enabled else 1
         processors = known(host[WindowsHost].processors, "how many processors Windows has")
         enough = min(ENOUGH_QUEUES, max(1, processors // 2))
