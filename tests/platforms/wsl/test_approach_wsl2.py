@@ -11,7 +11,7 @@ from wirespeed.apply.spec_file import parse_spec
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.wsl import SHUTDOWN, WSL, WslRunner
 from wirespeed.model.capture import parse_capture
-from wirespeed.model.error import InputError
+from wirespeed.model.error import HostError, InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.step import Step
 from wirespeed.platforms.windows.steps.windows_filter import WindowsFilter
@@ -204,6 +204,23 @@ class TestSides:
                 controls["desk"].reboot("x")
         assert caught.value.what == "wsl.shut_down_yourself"
         assert "wsl --shutdown" in caught.value.next
+
+    def test_why_wsl_starts_no_linux_is_said_in_letters(self):
+        """WslClient.cpp: its messages are UTF-16, unless WSL_UTF8 is set."""
+        words = (
+            "Windows Subsystem for Linux has no installed distributions.\r\n"
+            "Error code: Wsl/Service/CreateInstance/WSL_E_DEFAULT_DISTRO_NOT_FOUND\r\n"
+        )
+
+        class Windows(LocalRunner):
+            def run(self, argv, **options):  # noqa: ANN001, ANN003, ANN202
+                done = super().run(("false",), **options)
+                return done.model_copy(update={"output": words.encode("utf-16-le").decode()})
+
+        with pytest.raises(HostError) as caught:
+            WslControl("desk", WslRunner(Windows())).boot_id()
+        assert caught.value.what == "wsl.no_linux" and "wsl --list" in caught.value.next
+        assert "no installed distributions. Error code: Wsl/Service" in caught.value.found
 
     def test_from_windows_linux_is_reached_by_wsl(self):
         asked: list[tuple[str, ...]] = []
