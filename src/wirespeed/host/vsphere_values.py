@@ -48,6 +48,7 @@ def _pnic(pnic: Any) -> dict[str, Any]:
         "driver": pnic.driver,
         # Not there: the link is down.
         "speedMb": pnic.linkSpeed.speedMb if pnic.linkSpeed else 0,
+        "validMb": sorted({int(one.speedMb) for one in pnic.validLinkSpecification or []}),
     }
 
 

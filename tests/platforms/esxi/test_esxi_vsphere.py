@@ -53,6 +53,11 @@ def _session(simulated: Vcsim) -> Iterator[VsphereSession]:
         yield session
 
 
+def test_uplinks_say_which_speeds_they_can_have(session: VsphereSession):
+    (first, *_) = session.host()["pnic"]
+    assert first["speedMb"] == 10_000 and first["validMb"] == [10_000]
+
+
 def spec_of(tmp_path: Path, simulated: Vcsim, number: str) -> Path:
     path = tmp_path / "spec.yaml"
     path.write_text(SPEC.format(reach=simulated.url, number=number))
