@@ -135,6 +135,18 @@ def test_a_frame_of_a_driver_that_counts_its_header_and_of_one_that_does_not():
     assert [s.keyword for s in small] == ["*LsoV2IPv4", "*LsoV2IPv6"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("mtu", "networking", "jumbo"),
+    [("9000", "mirrored", 9014), ("4000", "mirrored", None), ("9000", "bridged", None)],
+)
+def test_mirrored_wsl_gets_the_mtu_of_the_hosts_own_adapter(
+    mtu: str, networking: str, jumbo: int | None
+):
+    spec = f"{SPEC.replace('9000', mtu)}wsl: {{networking: {networking}}}\n"
+    (switch,) = of_kind(steps(described(), spec), WindowsSwitch)
+    assert isinstance(switch, WindowsSwitch) and switch.host_jumbo == jumbo
+
+
 def test_without_systemd_a_command_of_the_boot_does_it_again():
     assert not of_kind(steps(described()), FileContent), "systemd runs: wirespeed persist"
     *_, (_, script), (_, conf) = steps(described(), conf="[boot]\nsystemd=false\n")

@@ -31,6 +31,7 @@ from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 SIDE = ".windows"
 ETHERNET_HEADER_BYTES = 14
 USUAL_MTU = 1500
+JUMBO_MTU, HOST_JUMBO = 9000, 9014
 MIRRORED_FROM_BUILD = 22_621
 """Windows 11 22H2: github.com/microsoft/WSL/issues/12569; older ones: issues 11045 and 11414."""
 OFFLOADS = ("*LsoV2IPv4", "*LsoV2IPv6")
@@ -54,7 +55,11 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     own = dict.fromkeys(adapter for _, mine in filters.values() for adapter in mine)
     yield RequestedStep(
         WindowsSwitch(
-            name=switch, adapter=card.description, filters=tuple(filters), own=tuple(own)
+            name=switch,
+            adapter=card.description,
+            filters=tuple(filters),
+            own=tuple(own),
+            host_jumbo=_host_jumbo(spec),
         ),
         guest=there,
     )
@@ -161,6 +166,15 @@ def _properties(host: HostFacts, card: WindowsAdapter, mtu: int) -> Iterator[tup
     jumbo = has.get("*jumbopacket")
     if mtu > USUAL_MTU and jumbo is not None:
         yield "*JumboPacket", str(mtu + _header_bytes(jumbo))
+
+
+def _host_jumbo(spec: Wsl2) -> int | None:
+    """Give what the host's own adapter on the switch needs: it has 1500 or 9000, and no more.
+
+    WSL in mirrored mode takes its MTU over: microsoft/WSL, WslMirroredNetworking.cpp (NlMtu).
+    """
+    is_mirrored = spec.wsl.networking is WslNetworking.MIRRORED
+    return HOST_JUMBO if is_mirrored and spec.underlay.mtu == JUMBO_MTU else None
 
 
 def _header_bytes(jumbo: AdvancedProperty) -> int:
