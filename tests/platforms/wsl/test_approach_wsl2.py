@@ -22,6 +22,8 @@ from wirespeed.platforms.wsl.approach import wsl2
 from wirespeed.platforms.wsl.control import WslControl
 from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 from wirespeed.steps.file_content import FileContent
+from wirespeed.steps.module import Module
+from wirespeed.steps.sysctl import Sysctl
 
 SPEC = """\
 hosts: {desk: {reach: here, ports: ["0000:0a:00.0"]}}
@@ -32,11 +34,18 @@ CARD = "Mellanox ConnectX-5 Ex Adapter #10"
 VIRTUAL = ("Hyper-V Virtual Ethernet Adapter", "Hyper-V Virtual Ethernet Container")
 
 
-def steps(windows: Windows, spec: str = SPEC, conf: str | None = None) -> list[tuple[str, Step]]:
+def steps(
+    windows: Windows, spec: str = SPEC, conf: str | None = None, algorithms: str | None = None
+) -> list[tuple[str, Step]]:
+    """`algorithms`: of TCP, that a kernel without modules has built in."""
     linux = Host()
     doc_wsl2.workstation(linux)
     if conf is not None:
         linux.files["/etc/wsl.conf"] = conf
+    if algorithms is not None:
+        linux.files["/proc/sys/net/ipv4/tcp_available_congestion_control"] = algorithms
+        for path in [path for path in linux.files if path.startswith("/lib/modules/")]:
+            del linux.files[path]
     text = windows.capture(capture_of(linux))
     host = HostFacts("desk", parse_capture(text, "desk"))
     return [(one.guest, one.step) for one in wsl2(parse_spec(spec, "x"), "desk", host)]
@@ -145,6 +154,16 @@ def test_mirrored_wsl_gets_the_mtu_of_the_hosts_own_adapter(
     spec = f"{SPEC.replace('9000', mtu)}wsl: {{networking: {networking}}}\n"
     (switch,) = of_kind(steps(described(), spec), WindowsSwitch)
     assert isinstance(switch, WindowsSwitch) and switch.host_jumbo == jumbo
+
+
+@pytest.mark.parametrize(("algorithms", "has_bbr"), [("reno cubic", 0), ("reno cubic bbr", 1)])
+def test_a_kernel_of_wsl_without_modules_is_asked_for_what_it_has(algorithms: str, has_bbr: int):
+    """config-wsl of the first ones: TCP_CONG_ADVANCED is not set, and there is no module tree."""
+    found = steps(described(), algorithms=algorithms)
+    assert not of_kind(found, Module)
+    values = [s.value for s in of_kind(found, Sysctl) if isinstance(s, Sysctl)]
+    assert values.count("bbr") == has_bbr and len(values) == 5 + has_bbr
+    assert len(of_kind(steps(described()), Module)) == 1
 
 
 def test_without_systemd_a_command_of_the_boot_does_it_again():
