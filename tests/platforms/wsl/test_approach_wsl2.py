@@ -156,6 +156,25 @@ def test_mirrored_wsl_gets_the_mtu_of_the_hosts_own_adapter(
     assert isinstance(switch, WindowsSwitch) and switch.host_jumbo == jumbo
 
 
+@pytest.mark.parametrize(
+    ("mtu", "value"), [(9000, "9014"), (4000, "4088"), (9216, None), (1500, "")]
+)
+def test_a_frame_is_as_large_as_a_value_that_the_driver_lists(mtu: int, value: str | None):
+    """Of Intel's drivers *JumboPacket is an enumeration: ValidRegistryValues."""
+    windows = described()
+    for row in windows.rows["advanced"]:
+        if row["Keyword"] == "*JumboPacket":
+            row.update(Valid=["1514", "4088", "9014"])
+    spec = SPEC.replace("9000", str(mtu))
+    if value is None:
+        with pytest.raises(InputError) as caught:
+            steps(windows, spec)
+        assert caught.value.what == "spec.mtu_unknown" and "9000 or less" in caught.value.next
+        return
+    found = of_kind(steps(windows, spec), WindowsProperty)
+    assert [s.value for s in found if s.keyword == "*JumboPacket"] == [value][: bool(value)]  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(("algorithms", "has_bbr"), [("reno cubic", 0), ("reno cubic bbr", 1)])
 def test_a_kernel_of_wsl_without_modules_is_asked_for_what_it_has(algorithms: str, has_bbr: int):
     """config-wsl of the first ones: TCP_CONG_ADVANCED is not set, and there is no module tree."""

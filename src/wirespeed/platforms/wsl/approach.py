@@ -63,7 +63,7 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[RequestedStep]:
         ),
         guest=there,
     )
-    for keyword, value in _properties(host, card, spec.underlay.mtu):
+    for keyword, value in _properties(host, card, spec.underlay.mtu, name):
         step_ = WindowsProperty(adapter=card.description, keyword=keyword, value=value)
         yield RequestedStep(step_, guest=there)
     yield RequestedStep(WslConfig(values=_settings(wsl, switch, name)), guest=there)
@@ -157,15 +157,39 @@ def _foreign_filters(
     }
 
 
-def _properties(host: HostFacts, card: WindowsAdapter, mtu: int) -> Iterator[tuple[str, str]]:
-    """Give keywords and their values; of what the driver has no keyword for, nothing."""
+def _properties(
+    host: HostFacts, card: WindowsAdapter, mtu: int, where: str
+) -> Iterator[tuple[str, str]]:
+    """Give keywords and their values; of what the driver has no keyword for, nothing.
+
+    Raises InputError `spec.mtu_unknown` for an MTU that is larger than all that the driver lists.
+    """
     has = host[WindowsAdvanced].of(card.guid)
     for keyword in OFFLOADS:
         if keyword.lower() in has:
             yield keyword, "1"
     jumbo = has.get("*jumbopacket")
     if mtu > USUAL_MTU and jumbo is not None:
-        yield "*JumboPacket", str(mtu + _header_bytes(jumbo))
+        yield "*JumboPacket", _listed(jumbo, mtu + _header_bytes(jumbo), where)
+
+
+def _listed(jumbo: AdvancedProperty, wanted: int, where: str) -> str:
+    """Give it, or the next value above it that the driver lists, where that has an enumeration."""
+    listed = sorted(int(one) for one in jumbo.valid if one.isdecimal())
+    if not listed:
+        return str(wanted)
+    for value in listed:
+        if value >= wanted:
+            return str(value)
+    raise InputError(
+        "spec.mtu_unknown",
+        where=f"{where} underlay",
+        found=f"the card's driver lists {', '.join(map(str, listed))} for *JumboPacket, and the "
+        f"MTU needs {wanted}",
+        so="Windows would refuse the change",
+        next=f"set an MTU of {max(USUAL_MTU, listed[-1] - _header_bytes(jumbo))} or less at both "
+        "ends",
+    )
 
 
 def _host_jumbo(spec: Wsl2) -> int | None:
