@@ -12,6 +12,7 @@ from wirespeed.model.observed import Absent, Known, Observed, read_as
 
 SECTION = re.compile(r"[ \t]*\[([A-Za-z][A-Za-z0-9]*)\][ \t]*(?:#.*)?")
 KEY = re.compile(r"([ \t]*)([A-Za-z][A-Za-z0-9]*)([ \t]*=[ \t]*)(.*)")
+COMMENT = re.compile(r"[ \t]*(?:#.*)?")
 ESCAPES = {"\\": "\\", '"': '"', "b": "\b", "n": "\n", "t": "\t"}
 MOVED = frozenset({"networkingmode", "dnstunneling", "firewall", "autoproxy"})
 """Keys that WSL reads of `[experimental]` as if they stood in `[wsl2]`, where they were moved."""
@@ -47,7 +48,7 @@ esac
             return cls(absent, absent, absent)
         mode = read_as(capture.text("wsl-mode", "wslinfo --networking-mode"), _mode)
         conf = capture.files("wsl-conf", ("wsl.conf",))["/etc/wsl.conf"]
-        return cls(version, mode, read_as(conf, settings_of))
+        return cls(version, mode, read_as(conf, lambda text: settings_of(readable(text))))
 
 
 def _version(release: str) -> int:
@@ -83,6 +84,21 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
             section = match[1]
         elif (match := KEY.fullmatch(line)) and (value := value_in(match[4])):
             yield full_name(section, match[2]), value[0]
+
+
+def readable(text: str) -> str:
+    """Give the lines of a wsl.conf before the first that WSL cannot read: it ends there.
+
+    Of a .wslconfig it leaves out that line alone (CFG_SKIP_INVALID_LINES).
+    """
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        body = line.strip("\r\n")
+        match = KEY.fullmatch(body)
+        is_key = match is not None and value_in(match[4]) is not None
+        if not is_key and not SECTION.fullmatch(body) and not COMMENT.fullmatch(body):
+            return "".join(lines[:number])
+    return text
 
 
 def full_name(section: str, key: str) -> str:
