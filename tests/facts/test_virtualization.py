@@ -121,9 +121,15 @@ def test_an_old_wsl_without_wslinfo_does_not_tell_its_mode():
     assert isinstance(wsl("6.6.87.2-microsoft-standard-WSL2", "new").networking_mode, Unreadable)
 
 
+def test_settings_after_a_line_that_wsl_cannot_read_are_none():
+    conf = "[network]\nhostname=x\n; mine\n[boot]\nsystemd=true\n"
+    found = wsl("6.6.87.2-microsoft-standard-WSL2", "nat", conf)
+    assert found.settings == Known({"network.hostname": "x"}, "cat /etc/wsl.conf")
+
+
 def test_settings_are_named_with_their_section():
-    conf = "[boot]\nsystemd=true\n\n[network]\ngenerateResolvConf = false # ours\n"
+    conf = "[Boot]\nsystemd=true\n\n[network]\ngenerateResolvConf = false # ours\n"
     found = wsl("6.6.87.2-microsoft-standard-WSL2", "nat", conf)
     assert found.settings == Known(
-        {"boot.systemd": "true", "network.generateResolvConf": "false"}, "cat /etc/wsl.conf"
+        {"boot.systemd": "true", "network.generateresolvconf": "false"}, "cat /etc/wsl.conf"
     )

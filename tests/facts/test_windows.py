@@ -26,7 +26,7 @@ from wirespeed.platforms.windows.facts.windows_sriov import WindowsSriov
 from wirespeed.platforms.windows.facts.windows_statistics import WindowsStatistics
 from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
 from wirespeed.platforms.windows.facts.windows_teams import WindowsTeams
-from wirespeed.platforms.windows.facts.windows_wslconfig import WslConfig, settings_of
+from wirespeed.platforms.windows.facts.windows_wslconfig import WslConfig
 
 CARD = "0b5e31f7-3b5c-4d64-9f0e-6a3d1c1f0010"
 BRACED = "{" + CARD.upper() + "}"
@@ -310,22 +310,36 @@ def test_teams_statistics_and_routes():
 
 CONFIG = """\
 # mine
-[wsl2]
+[wsl2]  # all distributions
 networkingMode=bridged
 vmSwitch = ConnectX-External  # the card
 ipv6=true
+ipv6=false
+[ wsl2 ]
+kernelCommandLine="a # b \\"c\\" "
+swapFile=C:\\Users\\swap.vhdx
+memory=8GB#half
 [Experimental]
 sparseVhd=true
+networkingMode=nat
 """
 
 
 def test_wslconfig_is_read_as_wsl_reads_it():
-    assert settings_of(CONFIG) == {
-        "wsl2.networkingmode": "bridged",
-        "wsl2.vmswitch": "ConnectX-External",
-        "wsl2.ipv6": "true",
-        "experimental.sparsevhd": "true",
-    }
+    """Warnings of configfile.cpp: a duplicate, a section that it does not know, a wrong escape."""
+    assert WslConfig.parse(capture_of(wslconfig=[{"Text": CONFIG}])).settings == Known(
+        {
+            "wsl2.networkingmode": "bridged",
+            "wsl2.vmswitch": "ConnectX-External",
+            "wsl2.ipv6": "true",
+            "wsl2.kernelcommandline": 'a # b "c" ',
+            "wsl2.memory": "8GB",
+            "experimental.sparsevhd": "true",
+        },
+        "Get-Content -LiteralPath $env:USERPROFILE\\.wslconfig",
+    )
+    old = WslConfig.parse(capture_of(wslconfig=[{"Text": "[experimental]\nnetworkingMode=nat"}]))
+    assert old.setting("wsl2.networkingmode") == "nat"
     assert isinstance(WslConfig.parse(capture_of(wslconfig=[])).settings, Absent)
     assert WslConfig.parse(capture_of(wslconfig=[{"Text": ""}])).settings == Known(
         {}, "Get-Content -LiteralPath $env:USERPROFILE\\.wslconfig"

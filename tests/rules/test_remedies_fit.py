@@ -5,7 +5,7 @@ Which link has a slot: PCI Express Base Specification 5.0, section 7.5.3.2, Slot
 """
 
 import pytest
-from remedies import remedies
+from remedies import CASES, remedies
 
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
@@ -185,3 +185,20 @@ def test_what_a_team_receives_by_is_set_here_only_where_guests_have_ports_of_the
     }
     assert found["present_ports_hashed_below_guests"] == (["windows_team_balancing"], None)
     assert found["present_addresses_hashed_without_guests"] == ([], ByHand.FAR_END)
+
+
+def test_a_number_of_queues_is_one_that_the_driver_lists():
+    """Half of 12 processors are 6; Intel's drivers list 4 and 8."""
+    case = "windows.rss_few_queues/present_two_queues_on_twelve_processors"
+    (told,) = (told for told in remedies() if told.case == case)
+    assert told.remedy.steps[0].data["queues"] == 8
+
+
+@pytest.mark.parametrize(("vendor", "tool"), [("15B3", "mlxconfig"), ("8086", "BIOS")])
+def test_the_tool_that_switches_sriov_on_is_of_the_cards_maker(vendor: str, tool: str):
+    case = CASES / "windows.sriov_off/present_a_card_without/capture.txt"
+    capture = parse_capture(case.read_text().replace("VEN_15B3", f"VEN_{vendor}"), "host")
+    question = Question(purpose=Purpose.GUESTS)
+    found = diagnose(HostFacts("host", capture), question, [BY_SLUG["windows.sriov_off"]])
+    texts = [one.text for finding in found.findings for one in finding.remedies]
+    assert tool in texts[0] and ("mlxconfig" in texts[0]) == (vendor == "15B3")

@@ -125,18 +125,19 @@ class DescribedWindows:
             adapter.bindings[component] = is_on
 
     def _get_netadapteradvancedproperty(self, given: Parameters) -> Iterator[dict[str, Any]]:
-        assert set(given) == {"-InterfaceDescription", "-AllProperties", "-IncludeHidden"}
+        assert {"-AllProperties", "-IncludeHidden"} < set(given)
+        keywords = word(given, "-RegistryKeyword") if "-RegistryKeyword" in given else "*"
         for adapter in self._matching(given):
             for keyword, values in adapter.properties.items():
-                yield {
-                    "InterfaceDescription": self._description(adapter),
-                    "RegistryKeyword": keyword, "RegistryValue": values,
-                }  # fmt: skip
+                if like(keyword, keywords):
+                    yield {
+                        "Name": adapter.name, "InterfaceDescription": self._description(adapter),
+                        "RegistryKeyword": keyword, "RegistryValue": values,
+                    }  # fmt: skip
 
     def _set_netadapteradvancedproperty(self, given: Parameters) -> None:
-        assert set(given) == {
-            *("-InterfaceDescription", "-RegistryKeyword", "-RegistryValue"),
-            *("-AllProperties", "-IncludeHidden"),
+        assert set(given) - {"-Name", "-InterfaceDescription"} == {
+            *("-RegistryKeyword", "-RegistryValue", "-AllProperties", "-IncludeHidden")
         }
         found = [
             (adapter, keyword)
@@ -183,8 +184,12 @@ class DescribedWindows:
         adapter.vmq = is_on
 
     def _matching(self, given: Parameters, is_quiet: bool = False) -> list[Adapter]:
-        pattern = word(given, "-InterfaceDescription")
-        found = [a for description, a in self.adapters.items() if like(description, pattern)]
+        if "-Name" in given:
+            pattern = word(given, "-Name")
+            found = [adapter for adapter in self.adapters.values() if like(adapter.name, pattern)]
+        else:
+            pattern = word(given, "-InterfaceDescription")
+            found = [a for description, a in self.adapters.items() if like(description, pattern)]
         if not found and not is_quiet:
             raise LookupError(f"No MSFT_NetAdapter objects found with '{pattern}'")
         return found
@@ -217,7 +222,7 @@ class DescribedWindows:
         self.switches[name] = Switch(2, adapter, is_shared, iov)
         # Every filter binds itself to an adapter that comes.
         filters = dict.fromkeys((*self.crashing, "ms_tcpip"), True)
-        self.adapters[own_description(name)] = Adapter(f"vEthernet ({name})", filters)
+        self.adapters[own_description(name)] = own_adapter(name, filters)
 
     def _remove_vmswitch(self, given: Parameters) -> None:
         assert set(given) == {"-Name", "-Force"} and given["-Force"] is True
@@ -335,6 +340,11 @@ class DescribedWindows:
         if path not in self.files:
             raise LookupError(f"Cannot find path '{path}' because it does not exist.")
         return self.files[path]
+
+
+def own_adapter(switch: str, bindings: dict[str, bool]) -> Adapter:
+    """The host's own adapter on a switch, as it comes."""
+    return Adapter(f"vEthernet ({switch})", bindings, {"*JumboPacket": ["1514"]})
 
 
 def own_description(switch: str) -> str:

@@ -3,7 +3,14 @@
 from copy import deepcopy
 
 import pytest
-from described_windows import Adapter, BlueScreenError, DescribedWindows, Switch, own_description
+from described_windows import (
+    Adapter,
+    BlueScreenError,
+    DescribedWindows,
+    Switch,
+    own_adapter,
+    own_description,
+)
 from proof import DescribedControl, plan_on, prove
 from samples import is_never_guessed
 
@@ -28,8 +35,8 @@ def host(
     named = {name.replace("_", "-"): switch for name, switch in switches.items()}
     if "ConnectX-External" in named:
         bindings = {"nt_rtf64": filtered, "ms_tcpip": True}
-        name = "vEthernet (ConnectX-External)"
-        adapters[own_description("ConnectX-External")] = Adapter(name, bindings)
+        name = "ConnectX-External"
+        adapters[own_description(name)] = own_adapter(name, bindings)
     return DescribedWindows(adapters, deepcopy(INTERNAL) | named, crashing={"nt_rtf64": OWN})
 
 
@@ -48,9 +55,41 @@ def test_one_that_is_there_is_shared_with_the_host_and_keeps_its_iov():
     prove(STEP, host(ConnectX_External=mine), host(ConnectX_External=Switch(2, CARD, True, False)))
 
 
+@pytest.mark.parametrize("name", ["외부 [10G]", "it's #1", "-x", "10"])
+def test_its_name_is_whatever_somebody_gave_it(name: str):
+    found, shared = (
+        DescribedWindows({CARD: Adapter("이더넷 10", {})}, {name: Switch(2, CARD, is_on, False)})
+        for is_on in (False, True)
+    )
+    prove(WindowsSwitch(name=name, adapter=CARD), found, shared)
+
+
 def test_filters_that_bound_themselves_to_it_are_taken_off_and_put_back():
     mine = Switch(2, CARD, True, True)
     prove(STEP, host(filtered=True, ConnectX_External=mine), host(ConnectX_External=mine))
+
+
+def jumbo(host_: DescribedWindows, value: str) -> DescribedWindows:
+    host_.adapters[own_description("ConnectX-External")].properties["*JumboPacket"] = [value]
+    return host_
+
+
+@pytest.mark.parametrize("before", ["1514", "4088"])
+def test_the_hosts_own_adapter_on_it_gets_jumbo_frames_and_its_value_back(before: str):
+    """WSL in mirrored mode has the MTU of that adapter: microsoft/WSL, GnsEngine.cpp."""
+    step = STEP.model_copy(update={"host_jumbo": 9014})
+    shared = Switch(2, CARD, True, True)
+    prove(step, host(), jumbo(host(ConnectX_External=shared), "9014"))
+    found, large = (jumbo(host(ConnectX_External=shared), one) for one in (before, "9014"))
+    prove(step, found, large)
+
+
+def test_an_adapter_that_knows_no_jumbo_frames_stays():
+    step = STEP.model_copy(update={"host_jumbo": 9014})
+    where = host(ConnectX_External=Switch(2, CARD, True, True))
+    assert plan_on(step, where).steps[0].commands, "1514 is not what is asked for"
+    where.adapters[own_description("ConnectX-External")].properties.clear()
+    assert not plan_on(step, where).steps[0].commands
 
 
 def test_the_commands():

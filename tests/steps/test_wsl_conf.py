@@ -48,6 +48,14 @@ def test_somebodys_own_command_is_not_taken_away():
     assert state_of(STEP, section_of(text.replace("boot", "other")))
 
 
+@pytest.mark.parametrize("line", ["; mine", "[boot] x", "systemd", 'options = "a', "x = C:\\dir"])
+def test_a_key_after_a_line_that_wsl_cannot_read_would_not_be_read(line: str):
+    """WslDistributionConfig.cpp: without CFG_SKIP_INVALID_LINES the parser ends at such a line."""
+    reason = reason_of(STEP, section_of(f"# mine\n{line}\n[network]\nhostname=x\n"))
+    assert "cannot read line 2" in reason
+    assert state_of(STEP, section_of(f"[boot]\nsystemd=false # no\n\n[network]\n{line}\n"))
+
+
 def test_the_commands_write_beside_and_rename():
     planned = plan_on(STEP, host("[boot]\n")).steps[0]
     assert [c.argv[0] for c in planned.commands] == ["cp", "tee", "sync", "mv", "sync"]

@@ -32,6 +32,24 @@ def test_one_value_is_changed_and_every_other_byte_stays():
     prove(STEP, host(FOUND), host(MIRRORED))
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[experimental]\nnetworkingMode=mirrored # old\n",
+         "[experimental]\nnetworkingMode=bridged # old\n"),
+        ("[wsl2]\nnetworkingMode=nat\nnetworkingMode=bridged\n",
+         "[wsl2]\nnetworkingMode=bridged\nnetworkingMode=bridged\n"),
+        ("[ wsl2 ]\nmemory=8GB\n", "[ wsl2 ]\nmemory=8GB\n[wsl2]\nnetworkingMode=bridged\n"),
+        ('[wsl2]\nnetworkingMode="nat"# x', "[wsl2]\nnetworkingMode=bridged# x"),
+        ('[wsl2]\nnetworkingMode="bridged"', '[wsl2]\nnetworkingMode="bridged"'),
+    ],
+)  # fmt: skip
+def test_the_value_is_the_one_that_wsl_reads(before: str, after: str):
+    """Of two WSL reads the first, and `[experimental]` was the section before `[wsl2]`."""
+    assert with_values(before, "wsl2", {"networkingMode": "bridged"}) == after
+    assert value_of(after, "wsl2", "networkingMode") == "bridged"
+
+
 @pytest.mark.parametrize("before", [None, "", "\ufeff[wsl2]\r\nmemory=8GB", "junk\n=\n[", "[wsl2]"])
 def test_whatever_stood_there_comes_back(before: str | None):
     goal = with_values(before or "", "wsl2", STEP.values)

@@ -22,7 +22,8 @@ _FIELDS = (
     "powerstate latencysensitivity.level pcidevice admin_state eth_admin_fec_state eth_autoneg "
     "eth_duplex eth_hw_desc eth_oper_fec_state state_rsn_desc errcorrencodingstatus "
     "autonegotiate hardware interfacestatus lineprotocolstatus admin-status auto-negotiate fec "
-    "oper-status speed via eth_speed loadbalancingalgorithm encap"
+    "oper-status speed via eth_speed loadbalancingalgorithm encap ipv4failurereason "
+    "ipv6failurereason"
 )
 BY_THE_SYSTEM = frozenset(_FIELDS.split())
 """Fields whose text no person chose, in small letters."""

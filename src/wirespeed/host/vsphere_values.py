@@ -14,6 +14,7 @@ from wirespeed.model.vsphere import (
 )
 
 DEVICES = ("VirtualPCIPassthrough", "VirtualSriovEthernetCard")
+OF_VGPU = "VmiopBackingInfo"
 
 
 def host_values(about: Any, host: Any) -> dict[str, Any]:
@@ -48,6 +49,7 @@ def _pnic(pnic: Any) -> dict[str, Any]:
         "driver": pnic.driver,
         # Not there: the link is down.
         "speedMb": pnic.linkSpeed.speedMb if pnic.linkSpeed else 0,
+        "validMb": sorted({int(one.speedMb) for one in pnic.validLinkSpecification or []}),
     }
 
 
@@ -68,11 +70,15 @@ def guest_values(machine: Any) -> dict[str, Any]:
         LATENCY: str(latency.level) if latency else None,
         NUMA_NODE: extra.get("numa.nodeaffinity", ""),
         "hardware.numCPU": config.hardware.numCPU,
-        "devices": sum(
-            type(device).__name__.rpartition(".")[2] in DEVICES for device in config.hardware.device
-        ),
+        "devices": sum(map(_is_handed_over, config.hardware.device)),
         "powerState": str(machine.runtime.powerState),
     }
+
+
+def _is_handed_over(device: Any) -> bool:
+    """Whether a device is a function of PCI: a share of a GPU (vGPU) is of the same class."""
+    name, backing = type(device).__name__, type(getattr(device, "backing", None)).__name__
+    return name.rpartition(".")[2] in DEVICES and not backing.endswith(OF_VGPU)
 
 
 def reconfiguration(vim: Any, values: Mapping[str, str]) -> Any:

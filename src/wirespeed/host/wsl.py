@@ -29,9 +29,10 @@ class WslRunner:
         """See `Runner.run`. Words that a shell of Windows could read otherwise are refused."""
         if not all(word and PLAIN.issuperset(word) for word in argv):
             raise AssertionError(f"{argv}: what is not plain goes in a script")
-        return self._windows.run(
+        done = self._windows.run(
             (*WSL, *argv), timeout_s=timeout_s, stdin=stdin, max_bytes=max_bytes
         )
+        return done.model_copy(update={"output": _said(done.output), "errors": _said(done.errors)})
 
     def renew(self) -> None:
         """See `ByNetwork.renew`."""
@@ -41,3 +42,14 @@ class WslRunner:
     def shut_down(self, timeout_s: float) -> None:
         """Shut WSL down: every distribution of it, with all that runs there."""
         self._windows.run(SHUTDOWN, timeout_s=timeout_s)
+
+
+def _said(text: str) -> str:
+    """Give what wsl.exe itself says, which is UTF-16 unless WSL_UTF8 is set; all else as it is.
+
+    Its English letters, and the code at the end, are what is left of it as UTF-8.
+    """
+    if text[1:2] != "\0":
+        return text
+    lines = text.replace("\0", "").replace("\r", "").splitlines()
+    return " ".join(filter(None, map(str.strip, lines)))

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyVmomi import vim
 from test_esxi_guest import REPORT, DescribedVsphere, Guest, host, ready
 from vcsim import PASSWORD, Vcsim
 
@@ -18,6 +20,7 @@ from wirespeed.commands.plan import plan
 from wirespeed.commands.undo import undo
 from wirespeed.host import vsphere
 from wirespeed.host.vsphere import VsphereSession
+from wirespeed.host.vsphere_values import guest_values
 from wirespeed.model.error import ApplyError, HostError, InputError, LeftChangedError
 from wirespeed.model.journal import Ended, Entry
 from wirespeed.model.observed import Unreadable
@@ -51,6 +54,20 @@ def _session(simulated: Vcsim) -> Iterator[VsphereSession]:
     place = vsphere.VsphereHost(simulated.url, "127.0.0.1", "root", simulated.port)
     with VsphereSession(place) as session:
         yield session
+
+
+def test_uplinks_say_which_speeds_they_can_have(session: VsphereSession):
+    (first, *_) = session.host()["pnic"]
+    assert first["speedMb"] == 10_000 and first["validMb"] == [10_000]
+
+
+def test_a_share_of_a_gpu_is_no_card_of_the_guest():
+    device = vim.vm.device.VirtualPCIPassthrough
+    vgpu = device(backing=device.VmiopBackingInfo(vgpu="grid_t4-1q"))
+    card = device(backing=device.DeviceBackingInfo())
+    guest = vim.vm.ConfigInfo(hardware=vim.vm.VirtualHardware(device=[vgpu, card]))
+    machine = SimpleNamespace(config=guest, runtime=SimpleNamespace(powerState="poweredOff"))
+    assert guest_values(machine)["devices"] == 1
 
 
 def spec_of(tmp_path: Path, simulated: Vcsim, number: str) -> Path:

@@ -127,6 +127,14 @@ def test_an_undo_that_no_task_can_hold_is_not_armed():
     assert not PARSER.parse(script.encode()).root_node.has_error
 
 
+def test_the_task_runs_as_the_system_in_whatever_language_windows_is():
+    """`NT AUTHORITY\\SYSTEM` is `NT-AUTORITÄT\\SYSTEM` or `AUTORITE NT\\Système` elsewhere."""
+    script = arm_script(TOKEN, JUMBO.change(*reversed(states())), 60)
+    who = "New-ScheduledTaskPrincipal -UserId 'S-1-5-18' -LogonType ServiceAccount"
+    assert who in script and "-Principal $who" in script and "AUTHORITY" not in script
+    assert not PARSER.parse(script.encode()).root_node.has_error
+
+
 def test_a_host_that_is_not_back_when_its_time_is_over_is_left_with_what_to_type(
     monkeypatch: pytest.MonkeyPatch,
 ):

@@ -27,6 +27,8 @@ from wirespeed.platforms.windows.control_script import (
 )
 
 LEAST_S = 120
+SYSTEM = "S-1-5-18"
+"""The account of the system: its name is in the language of that Windows, its SID is not."""
 MAX_ARGUMENT = 30_000
 """What Windows takes as a command line is 32767 characters: CreateProcess."""
 _UNDO = """\
@@ -60,8 +62,10 @@ def arm_script(token: str, undo: Sequence[Command], within_s: int) -> str:
 	$at = New-ScheduledTaskTrigger -Once -At (Get-Date).AddSeconds({within_s})
 	$how = New-ScheduledTaskSettingsSet -StartWhenAvailable -AllowStartIfOnBatteries `
 		-DontStopIfGoingOnBatteries
+	$who = New-ScheduledTaskPrincipal -UserId '{SYSTEM}' -LogonType ServiceAccount `
+		-RunLevel Highest
 	Register-ScheduledTask -TaskName '{_name(token)}' -Action $action -Trigger $at `
-		-Settings $how -User 'NT AUTHORITY\\SYSTEM' -RunLevel Highest | Out-Null
+		-Settings $how -Principal $who | Out-Null
 """
     refusal = "\tthrow 'what would undo it is longer than a task of Windows may be'\n"
     return whole_script(_folder(token), f"Step armed none {{\n{task if is_short else refusal}}}\n")

@@ -13,6 +13,7 @@ from wirespeed.approaches.traits import ApproachTraits, RequestedStep
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Known
+from wirespeed.model.shown import shown
 from wirespeed.model.spec.members import Wsl2
 from wirespeed.model.spec.settings import WslNetworking, WslSpec
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
@@ -30,6 +31,9 @@ from wirespeed.platforms.wsl.steps.wsl_config import WslConfig
 SIDE = ".windows"
 ETHERNET_HEADER_BYTES = 14
 USUAL_MTU = 1500
+JUMBO_MTU, HOST_JUMBO = 9000, 9014
+MIRRORED_FROM_BUILD = 22_621
+"""Windows 11 22H2: github.com/microsoft/WSL/issues/12569; older ones: issues 11045 and 11414."""
 OFFLOADS = ("*LsoV2IPv4", "*LsoV2IPv6")
 """Large send offload: a foreign filter has been seen to turn it off, again and again."""
 
@@ -39,6 +43,8 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     there = name + SIDE
     wsl = spec.wsl
     _require_windows(host, name)
+    if wsl.networking is WslNetworking.MIRRORED:
+        _require_mirrored(host, name)
     card = _card(host, name, spec.hosts[name].ports[0])
     switch = _switch_name(host, card, wsl.switch)
     filters = _foreign_filters(host, f"vEthernet ({switch})")
@@ -49,14 +55,18 @@ def wsl2(spec: Wsl2, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     own = dict.fromkeys(adapter for _, mine in filters.values() for adapter in mine)
     yield RequestedStep(
         WindowsSwitch(
-            name=switch, adapter=card.description, filters=tuple(filters), own=tuple(own)
+            name=switch,
+            adapter=card.description,
+            filters=tuple(filters),
+            own=tuple(own),
+            host_jumbo=_host_jumbo(spec),
         ),
         guest=there,
     )
-    for keyword, value in _properties(host, card, spec.underlay.mtu):
+    for keyword, value in _properties(host, card, spec.underlay.mtu, name):
         step_ = WindowsProperty(adapter=card.description, keyword=keyword, value=value)
         yield RequestedStep(step_, guest=there)
-    yield RequestedStep(WslConfig(values=_settings(wsl, switch)), guest=there)
+    yield RequestedStep(WslConfig(values=_settings(wsl, switch, name)), guest=there)
     yield from map(RequestedStep, linux_side(spec, name, host, card))
 
 
@@ -79,6 +89,19 @@ def _require_windows(host: HostFacts, name: str) -> None:
             so="Windows would refuse every change",
             next="start WSL from a terminal that runs as administrator, or reach the host by "
             "winssh:// or winrm:// as an administrator",
+        )
+
+
+def _require_mirrored(host: HostFacts, name: str) -> None:
+    build = host[WindowsHost].build
+    if isinstance(build, Known) and build.value < MIRRORED_FROM_BUILD:
+        raise InputError(
+            "spec.no_mirrored",
+            where=name,
+            found=f"this Windows, build {build.value}, has no mirrored mode",
+            so="WSL would fall back to NAT with a warning, and would not use the card",
+            next="update to Windows 11 22H2 (build 22621) or later; or choose `networking: "
+            "bridged`, which has other costs: docs/wsl2.md",
         )
 
 
@@ -134,15 +157,48 @@ def _foreign_filters(
     }
 
 
-def _properties(host: HostFacts, card: WindowsAdapter, mtu: int) -> Iterator[tuple[str, str]]:
-    """Give keywords and their values; of what the driver has no keyword for, nothing."""
+def _properties(
+    host: HostFacts, card: WindowsAdapter, mtu: int, where: str
+) -> Iterator[tuple[str, str]]:
+    """Give keywords and their values; of what the driver has no keyword for, nothing.
+
+    Raises InputError `spec.mtu_unknown` for an MTU that is larger than all that the driver lists.
+    """
     has = host[WindowsAdvanced].of(card.guid)
     for keyword in OFFLOADS:
         if keyword.lower() in has:
             yield keyword, "1"
     jumbo = has.get("*jumbopacket")
     if mtu > USUAL_MTU and jumbo is not None:
-        yield "*JumboPacket", str(mtu + _header_bytes(jumbo))
+        yield "*JumboPacket", _listed(jumbo, mtu + _header_bytes(jumbo), where)
+
+
+def _listed(jumbo: AdvancedProperty, wanted: int, where: str) -> str:
+    """Give it, or the next value above it that the driver lists, where that has an enumeration."""
+    listed = sorted(int(one) for one in jumbo.valid if one.isdecimal())
+    if not listed:
+        return str(wanted)
+    for value in listed:
+        if value >= wanted:
+            return str(value)
+    raise InputError(
+        "spec.mtu_unknown",
+        where=f"{where} underlay",
+        found=f"the card's driver lists {', '.join(map(str, listed))} for *JumboPacket, and the "
+        f"MTU needs {wanted}",
+        so="Windows would refuse the change",
+        next=f"set an MTU of {max(USUAL_MTU, listed[-1] - _header_bytes(jumbo))} or less at both "
+        "ends",
+    )
+
+
+def _host_jumbo(spec: Wsl2) -> int | None:
+    """Give what the host's own adapter on the switch needs: it has 1500 or 9000, and no more.
+
+    WSL in mirrored mode takes its MTU over: microsoft/WSL, WslMirroredNetworking.cpp (NlMtu).
+    """
+    is_mirrored = spec.wsl.networking is WslNetworking.MIRRORED
+    return HOST_JUMBO if is_mirrored and spec.underlay.mtu == JUMBO_MTU else None
 
 
 def _header_bytes(jumbo: AdvancedProperty) -> int:
@@ -150,10 +206,20 @@ def _header_bytes(jumbo: AdvancedProperty) -> int:
     return 0 if str(USUAL_MTU) in (jumbo.value, jumbo.default) else ETHERNET_HEADER_BYTES
 
 
-def _settings(wsl: WslSpec, switch: str) -> dict[str, str]:
-    if wsl.networking is WslNetworking.BRIDGED:
-        return {"networkingMode": "bridged", "vmSwitch": switch}
-    return {"networkingMode": "mirrored"}
+def _settings(wsl: WslSpec, switch: str, where: str) -> dict[str, str]:
+    if wsl.networking is not WslNetworking.BRIDGED:
+        return {"networkingMode": "mirrored"}
+    # WSL's parser keeps 8 bits of each letter: microsoft/WSL, src/shared/configfile/configfile.cpp.
+    if not switch.isascii() or set(switch) & set('#"\\') or switch != switch.strip():
+        raise InputError(
+            "spec.switch_name",
+            where=where,
+            found=f"the card has the external switch {shown(switch, 60)}",
+            so="bridged mode names the switch in .wslconfig, and WSL cannot read that name there",
+            next="rename it with Rename-VMSwitch to letters, digits and blanks, or choose "
+            "`networking: mirrored`, which needs no name",
+        )
+    return {"networkingMode": "bridged", "vmSwitch": switch}
 
 
 APPROACH = ApproachTraits(Wsl2, wsl2, has_cards_elsewhere=True)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.kernel_tcp import TcpCounts
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.queues import Queues
+from wirespeed.facts.sysctl import Sysctls
 from wirespeed.facts.virtualization_wsl import Wsl
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -61,9 +63,12 @@ def linux_side(spec: Wsl2, name: str, host: HostFacts, card: WindowsAdapter) -> 
 
 
 def _tuning(spec: Wsl2, host: HostFacts, netdev: str) -> Iterator[Step]:
-    yield Module(name="tcp_bbr", reason=WHY)
+    is_module, is_there = _bbr(host)
+    if is_module:
+        yield Module(name="tcp_bbr", reason=WHY)
     for sysctl, value in SYSCTLS.items():
-        yield Sysctl(name=sysctl, value=value, reason=WHY)
+        if value != "bbr" or is_there:
+            yield Sysctl(name=sysctl, value=value, reason=WHY)
     # hv_netvsc makes its queues anew for another MTU or other rings: XPS comes after both.
     yield Mtu(netdev=netdev, mtu=spec.underlay.mtu)
     queues = host[Queues].of(netdev)
@@ -75,6 +80,19 @@ def _tuning(spec: Wsl2, host: HostFacts, netdev: str) -> Iterator[Step]:
     count = known(queues.combined_channels, f"the channels of {netdev}")
     if count > 1:
         yield Xps(netdev=netdev, cpus={queue: str(queue) for queue in range(count)})
+
+
+def _bbr(host: HostFacts) -> tuple[bool, bool]:
+    """Tell whether BBR is a module of WSL's kernel, and whether that has it at all.
+
+    Kernels before the one with modules have none to load, and the older of them no BBR:
+    github.com/microsoft/WSL2-Linux-Kernel, Microsoft/config-wsl (TCP_CONG_ADVANCED is not set).
+    """
+    available = host[Sysctls].text("net.ipv4.tcp_available_congestion_control")
+    module = host[TcpCounts].bbr_module
+    if (isinstance(module, Known) and module.value) or not isinstance(available, Known):
+        return True, True
+    return False, "bbr" in available.value.split()
 
 
 def _again(step: Step) -> Iterator[str]:
@@ -113,4 +131,4 @@ def _netdev(spec: Wsl2, name: str, host: HostFacts, card: WindowsAdapter) -> str
 
 def _has_systemd(host: HostFacts) -> bool:
     settings = value_or_none(host[Wsl].settings) or {}
-    return settings.get("boot.systemd", "").lower() == "true"
+    return settings.get("boot.systemd", "").lower() in ("true", "1")

@@ -46,3 +46,20 @@ class WslControl(PosixControl):
             self._by_windows.shut_down(READ_TIMEOUT_S)
         renew = self._by_windows.renew
         return await_boot(self._ask, renew, self._name, before, within_s)
+
+    def _say(self, script: str, timeout_s: float) -> str:
+        """See `PosixControl._say`; wsl.exe says in UTF-16 why it starts no Linux."""
+        try:
+            return super()._say(script, timeout_s)
+        except HostError as error:
+            if self._by_windows is None or error.what != "host.no_answer":
+                raise
+            raise HostError(
+                "wsl.no_linux",
+                where=self._name,
+                found=error.found,
+                so="the Linux side can be neither read nor changed",
+                next="in Windows, as the user of the address, run `wsl --list --verbose`: a "
+                "distribution of version 2 must be there, and be the default (`wsl "
+                "--set-default NAME`)",
+            ) from None

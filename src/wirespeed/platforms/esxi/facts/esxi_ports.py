@@ -33,6 +33,8 @@ class EsxiPort:
     link_mb: Observed[int]
     """Mb/s; 0 where it is down."""
     mtu: Observed[int]
+    valid_mb: Observed[tuple[int, ...]]
+    """Speeds that it can have, in Mb/s, ascending. Of the API; esxcli says them of one uplink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def _pnic(row: JsonObject) -> EsxiPort:
         else link_mb,
         link_mb=link_mb,
         mtu=Absent(PNIC, "the API has it of the virtual switch"),
+        valid_mb=_valid(row),
     )
 
 
@@ -106,4 +109,11 @@ def _port(row: JsonObject) -> EsxiPort:
         link=field(row, "LinkStatus", str, SOURCE),
         link_mb=field(row, "Speed", int, SOURCE),
         mtu=field(row, "MTU", int, SOURCE),
+        valid_mb=Absent(SOURCE, "esxcli network nic get has them"),
     )
+
+
+def _valid(row: JsonObject) -> Observed[tuple[int, ...]]:
+    said = row.get("validMb")
+    found = sorted({mb for mb in said if type(mb) is int and mb > 0} if type(said) is list else ())
+    return Known(tuple(found), PNIC) if found else Absent(PNIC, "no validMb there")

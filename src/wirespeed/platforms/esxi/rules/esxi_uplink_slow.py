@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.ceiling import Input
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import CannotTellError, Known, known
+from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPort, EsxiPorts
 from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplinks
@@ -17,10 +17,6 @@ FORMULA = "1 - speed of the link / fastest speed that the uplink offers"
 def _check(exam: HostExam) -> Iterator[Finding]:
     if not is_esxi(exam.host.capture):
         raise DoesNotApplyError("it is not an ESXi host")
-    if by_vsphere(exam.host.capture) is not None:
-        raise CannotTellError(
-            "the API does not give the speeds that it offers", "wirespeed doctor esxi://HOST"
-        )
     ports = known(exam.host[EsxiPorts].ports, "the uplinks").values()
     # `vusb0` leads to the server's own controller: it is not asked for the speeds that it offers.
     asked = [port for port in ports if port.name.startswith("vmnic")]
@@ -30,32 +26,30 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 def _port(exam: HostExam, port: EsxiPort) -> Iterator[Finding]:
     now = known(port.link_mb, f"speed of {port.name}")
     uplink = exam.host[EsxiUplinks].uplinks.get(port.name)
-    if uplink is None:
+    if uplink is None and by_vsphere(exam.host.capture) is None:
         raise CannotTellError(
             f"{port.name} was not asked", f"esxcli network nic get -n {port.name}"
         )
-    offered = known(uplink.advertised_mb, f"speeds that {port.name} offers")
+    speeds = uplink.advertised_mb if uplink else port.valid_mb
+    offered = known(speeds, f"speeds that {port.name} offers")
     most = max(offered)
     if not 0 < now < most:
         return
-    is_forced = isinstance(uplink.negotiates, Known) and not uplink.negotiates.value
+    negotiates = uplink.negotiates if uplink else Absent(speeds.source)
+    forced = [one for one in (negotiates,) if isinstance(one, Known) and not one.value]
     yield exam.finding(
         Severity.NOTE,
         (
             Evidence(found=f"{port.name}: {now / 1000:g} Gb/s", source=port.link_mb.source),
             Evidence.of(
-                Known(offered, uplink.advertised_mb.source),
+                Known(offered, speeds.source),
                 f"it offers up to {most / 1000:g} Gb/s",
             ),
-            *(
-                [Evidence.of(uplink.negotiates, "autonegotiation off: the speed is set")]
-                if isinstance(uplink.negotiates, Known) and is_forced
-                else []
-            ),
+            *(Evidence.of(one, "autonegotiation off: the speed is set") for one in forced),
         ),
         so=f"the link runs at {now / most:.0%} of the speed that this end supports: it is set "
         "to that speed here, or the far end, the cable or the module supports no more"
-        if is_forced
+        if forced
         else (
             f"the link runs at {now / most:.0%} of the speed that this end supports: the far "
             "end, the cable or the module supports no more"
@@ -77,7 +71,7 @@ def _port(exam: HostExam, port: EsxiPort) -> Iterator[Finding]:
                 Input(
                     name="fastest speed",
                     shown=f"{most / 1000:g} Gb/s",
-                    source=uplink.advertised_mb.source,
+                    source=speeds.source,
                 ),
             ),
         ),

@@ -7,6 +7,7 @@ from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, W
 from wirespeed.platforms.windows.facts.windows_addresses import WindowsAddresses
 from wirespeed.platforms.windows.facts.windows_host import has_windows_side
 from wirespeed.platforms.windows.facts.windows_switches import VirtualSwitch, WindowsSwitches
+from wirespeed.platforms.windows.facts.windows_teams import WindowsTeams
 from wirespeed.platforms.windows.facts.windows_wslconfig import WslConfig
 
 NOMINAL_BPS = 10 * 10**9
@@ -31,6 +32,19 @@ def receiving_cards(host: HostFacts) -> tuple[WindowsAdapter, ...]:
     )
 
 
+def is_below_switch(host: HostFacts, card: WindowsAdapter) -> bool:
+    """Whether a card carries a switch of Hyper-V, as far as that is known.
+
+    RSS of such a card is switched off as soon as the switch takes it, and VMQ spreads the frames
+    (`Mastering Windows Server 2016 Hyper-V`, chapter 3).
+    """
+    switches = host[WindowsSwitches].all
+    return any(
+        card in cards_of_switch(host, switch)
+        for switch in (switches.value if isinstance(switches, Known) else ())
+    )
+
+
 def card_of_switch(host: HostFacts, switch: VirtualSwitch) -> WindowsAdapter | None:
     """Give the first card that a switch is bound to; None where it is bound to none."""
     if not switch.reaches_a_card:
@@ -41,6 +55,28 @@ def card_of_switch(host: HostFacts, switch: VirtualSwitch) -> WindowsAdapter | N
         ):
             return adapter
     return None
+
+
+def cards_of_switch(host: HostFacts, switch: VirtualSwitch) -> tuple[WindowsAdapter, ...]:
+    """Give all that carry a switch: of a team, within it or of Windows itself, every member."""
+    if not switch.reaches_a_card:
+        return ()
+    all_ = host[WindowsAdapters].known()
+    bound = [
+        one
+        for one in all_
+        if one.guid in switch.card_guids
+        or (not switch.card_guids and one.description in switch.card_descriptions)
+    ]
+    teams = host[WindowsTeams].lbfo
+    names = {one.name for one in bound}
+    members = {
+        name
+        for team in (teams.value if isinstance(teams, Known) else ())
+        if team.name in names
+        for name in team.members
+    }
+    return (*bound, *(one for one in all_ if one.name in members and one not in bound))
 
 
 def card_behind(host: HostFacts, netdev: str) -> WindowsAdapter | None:

@@ -22,6 +22,8 @@ class WindowsOffloads(WindowsFact):
     rsc_rows: Observed[tuple[Row, ...]]
     rsc: dict[str, tuple[Observed[bool], Observed[bool]]]
     """In operation, for IPv4 and for IPv6."""
+    rsc_reasons: dict[str, tuple[Observed[str], Observed[str]]]
+    """Why it is not: `NDISCompatibility`, `WFPCompatibility`, `ForwardingEnabled`, …"""
 
     powershell: ClassVar[str] = """\
 Section windows-lso {
@@ -42,6 +44,7 @@ Section windows-rsc {
 			IPv4 = $_.IPv4OperationalState
 			IPv6 = $_.IPv6OperationalState
 			IPv4FailureReason = "$($_.IPv4FailureReason)"
+			IPv6FailureReason = "$($_.IPv6FailureReason)"
 		}
 	}
 }
@@ -57,4 +60,8 @@ Section windows-rsc {
             {g: (row.truth("IPv4"), row.truth("IPv6")) for g, row in by_guid(lso).items()},
             rsc,
             {g: (row.truth("IPv4"), row.truth("IPv6")) for g, row in by_guid(rsc).items()},
+            {
+                guid: (row.text("IPv4FailureReason"), row.text("IPv6FailureReason"))
+                for guid, row in by_guid(rsc).items()
+            },
         )

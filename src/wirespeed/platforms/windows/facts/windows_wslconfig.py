@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.virtualization_wsl import settings_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import WindowsFact
 from wirespeed.model.observed import Absent, Known, Observed
@@ -18,7 +19,7 @@ class WslConfig(WindowsFact):
     text: Observed[str]
     """Absent: there is no such file."""
     settings: Observed[dict[str, str]]
-    """As `wsl2.networkingmode`, in lower case: WSL reads it so."""
+    """As `wsl2.networkingmode`, in lower case, as WSL reads it: see `settings_of`."""
 
     powershell: ClassVar[str] = """\
 Section windows-wslconfig {
@@ -48,16 +49,3 @@ Section windows-wslconfig {
     def setting(self, name: str) -> str | None:
         """Give one, by its name in lower case; None where it is not set or cannot be known."""
         return self.settings.value.get(name) if isinstance(self.settings, Known) else None
-
-
-def settings_of(text: str) -> dict[str, str]:
-    """Give `section.key`, in lower case, with its value; of a key that comes twice the last."""
-    section, found = "", {}
-    for line in text.splitlines():
-        plain = line.strip()
-        if plain.startswith("[") and plain.endswith("]"):
-            section = plain[1:-1].strip().lower()
-        elif "=" in plain and not plain.startswith(("#", ";")):
-            key, _, value = plain.partition("=")
-            found[f"{section}.{key.strip().lower()}"] = value.partition("#")[0].strip()
-    return found

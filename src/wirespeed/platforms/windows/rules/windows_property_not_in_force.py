@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import CannotTellError, Known, Observed
+from wirespeed.model.observed import CannotTellError, Known, Observed, value_or_none
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
@@ -16,6 +16,7 @@ from wirespeed.platforms.windows.facts.windows_advanced import (
     AdvancedProperty,
     WindowsAdvanced,
 )
+from wirespeed.platforms.windows.facts.windows_behind import is_below_switch
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBindings
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_offloads import (
@@ -28,6 +29,18 @@ from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, Windows
 ON = "1"
 KEYWORD = re.compile(r"\*?[A-Za-z0-9_]{1,64}")
 VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+OF_RSC = {
+    "WFPCompatibility": "find the program whose filter of WFP inspects each segment (a firewall, a "
+    "VPN), and remove it if it is not needed",
+    "NDISCompatibility": "find the filter that is bound to the adapter and older than NDIS 6.30 "
+    "(Get-NetAdapterBinding; an old Npcap, say), update or unbind it, and update the card's driver",
+    "ForwardingEnabled": "nothing, if this host forwards: what is forwarded must not be joined; "
+    "otherwise switch forwarding off on this interface (Set-NetIPInterface)",
+    "NetOffloadGlobalDisabled": "switch it on for the host: Set-NetOffloadGlobalSetting "
+    "-ReceiveSegmentCoalescing Enabled",
+    "Capability": "nothing: the adapter cannot do it as it is set up now",
+}
+"""Of MSFT_NetAdapterRscSettingData, and what Get-NetAdapterRsc's reference says of each."""
 ETHERNET_HEADER_BYTES = 14
 """What *JumboPacket counts beside the MTU; some drivers have the MTU itself there."""
 
@@ -50,7 +63,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         for keyword, is_on, source in _in_force(host, card):
             had = properties.get(keyword)
             if had is not None and had.value == ON and is_on == Known(False, source):
-                yield _finding(exam, card, had, ON, "it is not in force", source)
+                if reason := _reason(host, card, keyword):
+                    yield _suspended(exam, card, had, reason)
+                else:
+                    yield _finding(exam, card, had, ON, "it is not in force", source)
         jumbo, mtu = properties.get("*jumbopacket"), card.mtu_bytes
         if jumbo is not None and jumbo.value.isdecimal() and isinstance(mtu, Known):
             asked = int(jumbo.value[:6])
@@ -79,8 +95,31 @@ def _in_force(host: HostFacts, card: WindowsAdapter) -> Iterator[tuple[str, Obse
         yield "*rscipv4", four, RSC_SOURCE
         yield "*rscipv6", six, RSC_SOURCE
     rss = host[WindowsQueues].rss.get(card.guid)
-    if rss is not None:
+    if rss is not None and not is_below_switch(host, card):
         yield "*rss", rss.is_enabled, RSS_SOURCE
+
+
+def _reason(host: HostFacts, card: WindowsAdapter, keyword: str) -> str:
+    """Give what keeps RSC off although it is switched on; empty: Windows says none."""
+    if not keyword.startswith("*rsc"):
+        return ""
+    reasons = host[WindowsOffloads].rsc_reasons[card.guid]
+    reason = value_or_none(reasons[keyword == "*rscipv6"]) or ""
+    return reason if reason in OF_RSC else ""
+
+
+def _suspended(exam: HostExam, card: WindowsAdapter, had: AdvancedProperty, reason: str) -> Finding:
+    return exam.finding(
+        Severity.NOTE,
+        (
+            Evidence(found=f"{shown(had.keyword, 40)} is {ON}", source=SOURCE),
+            Evidence(found=f"it is not in operation: {reason}", source=RSC_SOURCE),
+        ),
+        so="Windows keeps it off while that lasts; a restart of the adapter changes nothing",
+        where=shown(card.name, 60),
+        remedies=(Remedy(text=OF_RSC[reason], by_hand=ByHand.FIND_FIRST),),
+        unpriced="without it the host receives each TCP segment by itself, which costs CPU time",
+    )
 
 
 def _finding(
@@ -170,9 +209,10 @@ RULE = HostRule(
     "Get-NetAdapterLso, -Rss, -Rsc and the MTU show what is in force. The two differ if the "
     "adapter was not restarted or the driver refused the value. If a filter reverts it, the "
     "registry itself has the old value, which shows only if you give the wanted value "
-    "(--wanted KEYWORD=VALUE).",
+    "(--wanted KEYWORD=VALUE). Windows itself keeps RSC off for reasons that it names.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 4; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
-    "standardized-inf-keywords-for-network-devices",
+    "standardized-inf-keywords-for-network-devices; "
+    "https://learn.microsoft.com/powershell/module/netadapter/get-netadapterrsc",
     check=_check,
 )

@@ -24,6 +24,8 @@ from wirespeed.platforms.windows.facts.windows_switches import (
 )
 from wirespeed.platforms.windows.facts.windows_switches import SOURCE as SWITCH_SOURCE
 
+MELLANOX = 0x15B3
+
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     host = exam.host
@@ -80,7 +82,8 @@ def _card(exam: HostExam, sriov: WindowsSriov, card: WindowsAdapter) -> Iterator
             "this card offers no VFs: SR-IOV is off in its firmware, or the card does not "
             "support it",
             Remedy(
-                text="switch SR-IOV on in the card's firmware (mlxconfig: SRIOV_EN, NUM_OF_VFS)",
+                text="switch SR-IOV on in the card's firmware "
+                f"({_tool(card, 'SRIOV_EN, NUM_OF_VFS')}), and in the driver's properties",
                 by_hand=ByHand.BIOS,
             ),
         )
@@ -105,7 +108,7 @@ def _card(exam: HostExam, sriov: WindowsSriov, card: WindowsAdapter) -> Iterator
             (Evidence(found="NumVFs is 0", source=SOURCE),),
             "the card's firmware is set to 0 VFs",
             Remedy(
-                text="set the number of VFs in the card's firmware (mlxconfig: NUM_OF_VFS)",
+                text=f"set the number of VFs in the card's firmware ({_tool(card, 'NUM_OF_VFS')})",
                 by_hand=ByHand.BIOS,
             ),
         )
@@ -126,6 +129,13 @@ def _card(exam: HostExam, sriov: WindowsSriov, card: WindowsAdapter) -> Iterator
                 by_hand=ByHand.NO_STEP,
             ),
         )
+
+
+def _tool(card: WindowsAdapter, settings: str) -> str:
+    """Name what sets a card's firmware, and for NVIDIA's the settings."""
+    if card.pci_vendor == MELLANOX:
+        return f"mlxconfig: {settings}"
+    return "the card's page in the BIOS, or its maker's tool"
 
 
 def _switch(exam: HostExam, switch: VirtualSwitch) -> Finding:

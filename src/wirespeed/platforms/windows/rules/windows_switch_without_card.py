@@ -11,7 +11,7 @@ from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
-from wirespeed.platforms.windows.facts.windows_behind import card_of_switch, fast_cards
+from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch, fast_cards
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_switches import SOURCE, WindowsSwitches
@@ -32,8 +32,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError(
             "neither WSL nor a virtual machine is connected to a virtual switch"
         )
-    bound = [card_of_switch(host, switch) for switch in switches]
-    if any(card is not None and card.guid in {c.guid for c in cards} for card in bound):
+    bound = {card.guid for switch in switches for card in cards_of_switch(host, switch)}
+    if bound & {card.guid for card in cards}:
         return
     card = cards[0]
     yield exam.finding(
@@ -54,7 +54,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
             Evidence(found=f"on a switch: {who}", source="Get-VMNetworkAdapter -All"),
         ),
-        so="software forwards the traffic of these switches at about 10 Gb/s, and the card is "
+        so="the traffic of these switches goes by a slower card, or does not leave the machine; "
+        "the fast card is not used"
+        if bound
+        else "software forwards the traffic of these switches at about 10 Gb/s, and the card is "
         "not used",
         where=host.name,
         remedies=(_remedy(host, card),),

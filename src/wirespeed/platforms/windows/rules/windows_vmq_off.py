@@ -10,7 +10,7 @@ from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
-from wirespeed.platforms.windows.facts.windows_behind import card_of_switch, receiving_cards
+from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch, receiving_cards
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_queues import VMQ_SOURCE, Spread, WindowsQueues
 from wirespeed.platforms.windows.facts.windows_switches import (
@@ -31,8 +31,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     require_windows(host)
     switches = host[WindowsSwitches]
     fast = receiving_cards(host)
-    pairs = [(one, card_of_switch(host, one)) for one in switches.known()]
-    bound = [(switch, card) for switch, card in pairs if card is not None and card in fast]
+    pairs = [(one, card) for one in switches.known() for card in cards_of_switch(host, one)]
+    bound = [(switch, card) for switch, card in pairs if card in fast]
     if not bound:
         raise DoesNotApplyError("no switch is bound to a card of 10 Gb/s or more")
     adapters = known(switches.adapters, "the adapters on the switches")

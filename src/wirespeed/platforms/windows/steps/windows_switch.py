@@ -32,6 +32,11 @@ SWITCHES = (
         *("AllowManagementOS", "IovEnabled"),
     ),
 )
+JUMBO = (
+    *("Get-NetAdapterAdvancedProperty", "-Name", "*", "-RegistryKeyword", "*JumboPacket"),
+    *("-AllProperties:$true", "-IncludeHidden:$true"),
+    *properties("Name", "RegistryKeyword", "RegistryValue"),
+)
 NONE: State = {"adapter": None, "management": None, "iov": None, "filtered": ""}
 
 
@@ -55,13 +60,17 @@ class WindowsSwitch(Step):
     )
     phase: ClassVar[Phase | None] = Phase.PORT
     step: Literal["windows_switch"] = "windows_switch"
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$")]
+    name: AdapterName
+    """Any that Hyper-V takes: one that is there already has the name that somebody gave it."""
     adapter: AdapterName
     iov: bool = True
     """Virtual machines can get VFs of the card by it, where the card and the BIOS let them."""
     filters: Annotated[tuple[ComponentId, ...], Field(max_length=16)] = ()
     own: Annotated[tuple[AdapterName, ...], Field(max_length=32)] = ()
     """Adapters of the filters' own vendor: there they may stay."""
+    host_jumbo: Annotated[int, Field(ge=1514, le=9614)] | None = None
+    """`*JumboPacket` of the host's own adapter on the switch; None: it stays. WSL in mirrored mode
+    has that adapter's MTU, and takes it again at each change of the link."""
 
     @property
     def subject(self) -> str:
@@ -69,7 +78,8 @@ class WindowsSwitch(Step):
 
     def read(self) -> Command:
         """List what is bound to all adapters, and the switches."""
-        return powershell(*BINDINGS, ";", *SWITCHES)
+        jumbo = () if self.host_jumbo is None else (";", *JUMBO)
+        return powershell(*BINDINGS, ";", *SWITCHES, *jumbo)
 
     def parse(self, section: Section) -> Observed[State]:
         """Give what it is bound to, None where there is no such switch; and the filters."""
@@ -77,12 +87,17 @@ class WindowsSwitch(Step):
 
     def made(self) -> State:
         """Give that there is none, which is how an earlier step leaves it."""
-        return dict(NONE)
+        return {**NONE, **self._jumbo(())}
 
     def wanted(self, before: State) -> State:
         """Give that it is there; one that is there keeps its IOV."""
         iov = self.iov if before["adapter"] is None else before["iov"]
-        return {"adapter": self.adapter, "management": True, "iov": iov, "filtered": ""}
+        goal: State = {"adapter": self.adapter, "management": True, "iov": iov, "filtered": ""}
+        if self.host_jumbo is not None:
+            # One that is there, and whose driver has no such keyword, stays.
+            is_fixed = before["management"] is True and before["jumbo"] is None
+            goal["jumbo"] = None if is_fixed else str(self.host_jumbo)
+        return goal
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Make it, take it away, or share it with the host."""
@@ -90,6 +105,7 @@ class WindowsSwitch(Step):
         if (now["adapter"] is None) == (to["adapter"] is None):
             return (
                 *self._share(now, to),
+                *self._enlarge(now, to),
                 *(self._bind("Disable", *one) for one in bound_now if one not in bound_then),
                 *(self._bind("Enable", *one) for one in bound_then if one not in bound_now),
             )
@@ -104,7 +120,8 @@ class WindowsSwitch(Step):
             *(f"-AllowManagementOS:{_truth(to['management'])}",),
             *(f"-EnableIov:{_truth(to['iov'])}",),
         )
-        return (*off, make, *(self._bind_own("Disable", one) for one in self.filters), *on)
+        unbind = (self._bind_own("Disable", one) for one in self.filters)
+        return (*off, make, *unbind, *self._enlarge(now, to), *on)
 
     def _pairs(self, state: State) -> list[list[str]]:
         """Give filter and adapter of each that is bound."""
@@ -119,13 +136,42 @@ class WindowsSwitch(Step):
         is_shared = f"-AllowManagementOS:{_truth(to['management'])}"
         return (powershell("Set-VMSwitch", "-Name", exactly(self.name), is_shared),)
 
+    def _enlarge(self, now: State, to: State) -> tuple[Command, ...]:
+        value = to.get("jumbo")
+        if value is None or now.get("jumbo") == value:
+            return ()
+        return (
+            powershell(
+                *("Set-NetAdapterAdvancedProperty", "-Name", exactly(self._own_name)),
+                *("-RegistryKeyword", "*JumboPacket", "-RegistryValue", str(value)),
+                *("-AllProperties:$true", "-IncludeHidden:$true"),
+            ),
+        )
+
+    @property
+    def _own_name(self) -> str:
+        """Name of the host's own adapter on the switch: Hyper-V itself gives it."""
+        return f"vEthernet ({self.name})"
+
+    def _jumbo(self, rows: Rows) -> State:
+        """Give the property of the host's own adapter, where it is asked for."""
+        if self.host_jumbo is None:
+            return {}
+        values = [
+            row.texts("RegistryValue")
+            for row in rows
+            if text_in(row, "Name") == self._own_name
+            and text_in(row, "RegistryKeyword").lower() == "*jumbopacket"
+        ]
+        return {"jumbo": values[0][0] if len(values) == 1 and len(values[0]) == 1 else None}
+
     def _bind(self, verb: str, component: str, adapter: str) -> Command:
         """Take a filter off an adapter, or put it on; the adapter may go with the switch."""
         return _binding(verb, component, "-InterfaceDescription", adapter)
 
     def _bind_own(self, verb: str, component: str) -> Command:
-        """Do so on the host's own adapter on the switch: Hyper-V itself gives it its name."""
-        return _binding(verb, component, "-Name", f"vEthernet ({self.name})")
+        """Do so on the host's own adapter on the switch."""
+        return _binding(verb, component, "-Name", self._own_name)
 
     def _state(self, rows: Rows) -> State:
         switches = [row for row in rows if "SwitchType" in row.values]
@@ -140,13 +186,14 @@ class WindowsSwitch(Step):
                     "management": truth_in(row, "AllowManagementOS"),
                     "iov": truth_in(row, "IovEnabled"),
                     "filtered": "; ".join(self._foreign(rows)),
+                    **self._jumbo(rows),
                 }
-        if len(switches) == len(rows):
+        if not any("ComponentID" in row.values for row in rows):
             raise ValueError("it does not say what is bound to the adapters")
         for row in switches:
             if text_in(row, "NetAdapterInterfaceDescription") == self.adapter:
                 raise ValueError(f"the switch {text_in(row, 'Name')[:60]!r} has that adapter")
-        return {**NONE, "filtered": "; ".join(self._foreign(rows))}
+        return {**NONE, "filtered": "; ".join(self._foreign(rows)), **self._jumbo(())}
 
     def _foreign(self, rows: Rows) -> Iterator[str]:
         """Give `FILTER on ADAPTER` for each that is bound to one that is not its vendor's."""

@@ -10,7 +10,11 @@ from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_addresses import ROUTES_SOURCE, WindowsAddresses
-from wirespeed.platforms.windows.facts.windows_behind import card_of_switch
+from wirespeed.platforms.windows.facts.windows_behind import (
+    card_of_switch,
+    cards_of_switch,
+    switch_of,
+)
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
 from wirespeed.platforms.windows.facts.windows_wslconfig import SOURCE, WslConfig
@@ -31,12 +35,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     switches = {switch.name: switch for switch in host[WindowsSwitches].known()}
     if name not in switches:
         raise CannotTellError(f"the switch {shown(name, 60) or 'of bridged mode'}", "Get-VMSwitch")
-    card = card_of_switch(host, switches[name])
+    card, cards = card_of_switch(host, switches[name]), cards_of_switch(host, switches[name])
     defaults = known(host[WindowsAddresses].default_routes, "the default routes of Windows")
     own = {
         adapter.index
         for adapter in host[WindowsAdapters].known()
-        if (card is not None and adapter.guid == card.guid) or name in adapter.name
+        if adapter in cards
+        or (adapter.is_of_switch and adapter.name == f"vEthernet ({name})")
+        or (adapter.is_of_switch and switch_of(host, adapter) == name)
     }
     if defaults & own:
         return

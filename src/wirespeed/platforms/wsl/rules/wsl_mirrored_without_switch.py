@@ -7,7 +7,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
-from wirespeed.platforms.windows.facts.windows_behind import card_of_switch, fast_cards
+from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch, fast_cards
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_switches import SOURCE, WindowsSwitches
 
@@ -26,8 +26,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     cards = fast_cards(host)
     if not cards:
         raise DoesNotApplyError("no card above 10 Gb/s is up")
-    bound = [card_of_switch(host, switch) for switch in host[WindowsSwitches].known()]
-    taken = {card.guid for card in bound if card is not None}
+    switches = host[WindowsSwitches].known()
+    taken = {card.guid for switch in switches for card in cards_of_switch(host, switch)}
     for card in cards:
         if card.guid in taken:
             continue

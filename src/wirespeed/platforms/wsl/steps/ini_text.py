@@ -1,24 +1,20 @@
 """Keys of a file with sections, changed in place: every other byte of it stays. Pure.
 
 [wsl2]                       sections and keys are found whatever the case of their letters
-networkingMode=mirrored      of a key that is there twice, the last one counts
+networkingMode=mirrored      of a key that is there twice, WSL reads the first: all are changed
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-SECTION = re.compile(r"[ \t]*\[[ \t]*([^\]\r\n]*?)[ \t]*\][ \t]*(?:[#;].*)?")
-KEY = re.compile(r"([ \t]*)([A-Za-z][A-Za-z0-9_.]*)([ \t]*=[ \t]*)(.*?)([ \t]*(?:#.*)?)")
+from wirespeed.facts.virtualization_wsl import KEY, SECTION, full_name, value_in
+
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
 
 def value_of(text: str, section: str, key: str) -> str | None:
-    """Give the value of a key; None: it is not there."""
-    found = None
-    for _, body, is_in in _lines(text, section):
-        if is_in and (match := KEY.fullmatch(body)) and match[2].lower() == key.lower():
-            found = match[4]
-    return found
+    """Give the value of a key, as WSL reads it; None: it is not there."""
+    return next(iter(_values(text, full_name(section, key))), None)
 
 
 def with_values(text: str, section: str, values: Mapping[str, str]) -> str:
@@ -27,30 +23,34 @@ def with_values(text: str, section: str, values: Mapping[str, str]) -> str:
     A new key comes at the end of its section's lines, a new section at the end of the text.
     """
     for key, value in values.items():
-        if value_of(text, section, key) != value:
+        if set(_values(text, full_name(section, key))) != {value}:
             text = _with_value(text, section, key, value)
     return text
 
 
+def _values(text: str, name: str) -> list[str]:
+    return [found[1] for _, body, of in _lines(text) if (found := _found(body, of, name))]
+
+
+def _found(body: str, section: str, name: str) -> tuple[re.Match[str], str, str] | None:
+    """Give the parts of a line with this key, its value, and what follows; None: it has none."""
+    match = KEY.fullmatch(body)
+    value = value_in(match[4]) if match and full_name(section, match[2]) == name else None
+    return (match, value[0], match[4][value[1] :]) if match and value else None
+
+
 def _with_value(text: str, section: str, key: str, value: str) -> str:
-    lines = list(_lines(text, section))
-    end = _line_end(text)
-    last: int | None = None
-    after = -1
-    for number, (_, body, is_in) in enumerate(lines):
-        match = KEY.fullmatch(body)
-        if is_in and match and match[2].lower() == key.lower():
-            last = number
-        if is_in and body.strip():
+    name, end = full_name(section, key), _line_end(text)
+    is_there, after, whole = False, -1, []
+    for number, (line, body, of) in enumerate(_lines(text)):
+        if found := _found(body, of, name):
+            is_there, (old, _, rest) = True, found
+            # The mark of an encoding may stand before the first line.
+            line = line.replace(body, f"{old[1]}{old[2]}{old[3]}{value}{rest}")
+        if of.lower() == section.lower() and body.strip():
             after = number
-    whole = [line for line, _, _ in lines]
-    if last is not None:
-        line, body, _ = lines[last]
-        old = KEY.fullmatch(body)
-        if old is None:
-            raise AssertionError("it was matched")
-        # What follows a value is a comment only where a blank is before it.
-        whole[last] = f"{old[1]}{old[2]}{old[3]}{value}{old[5]}{line[len(body) :]}"
+        whole.append(line)
+    if is_there:
         return "".join(whole)
     new = f"{key}={value}{end}"
     if after < 0:
@@ -63,18 +63,14 @@ def _with_value(text: str, section: str, key: str, value: str) -> str:
     return "".join(whole)
 
 
-def _lines(text: str, section: str) -> list[tuple[str, str, bool]]:
-    """Give each line, the same without its end, and whether it belongs to the section."""
-    found = []
-    is_in = False
-    for line in LINE.findall(text):
-        if not line:
-            continue
+def _lines(text: str) -> Iterator[tuple[str, str, str]]:
+    """Give each line, the same without its end, and the section that it belongs to."""
+    section = ""
+    for line in filter(None, LINE.findall(text)):
         body = line.rstrip("\r\n").removeprefix("\ufeff")
         if match := SECTION.fullmatch(body):
-            is_in = match[1].lower() == section.lower()
-        found.append((line, body, is_in))
-    return found
+            section = match[1]
+        yield line, body, section
 
 
 def _line_end(text: str) -> str:

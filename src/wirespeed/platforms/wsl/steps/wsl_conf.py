@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from wirespeed.facts.virtualization_wsl import readable
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
@@ -49,10 +50,17 @@ class WslConf(Step):
         return self._file.read()
 
     def parse(self, section: Section) -> Observed[State]:
-        """Give its content; None where there is no such file."""
+        """Give its content; None where there is no such file.
+
+        WSL reads no further than the first line that it cannot read: a key after that is none.
+        """
         found = self._file.parse(section)
         if not isinstance(found, Known) or found.value["content"] is None:
             return found
+        read = readable(str(self.wanted(found.value)["content"]))
+        if value_of(read, self.section, self.key) != self.value:
+            number = read.count("\n") + 1
+            return Unreadable(f"WSL cannot read line {number} of it, and ends there", found.source)
         has = value_of(str(found.value["content"]), self.section, self.key)
         if self.key == "command" and has not in (None, "", self.value):
             return Unreadable(f"another command is there: {has[:60] if has else ''}", found.source)
