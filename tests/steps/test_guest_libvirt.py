@@ -63,11 +63,15 @@ XML = """\
   <on_poweroff>destroy</on_poweroff>
   <on_crash>destroy</on_crash>
   <devices>
+    <controller type="pci" index="0" model="pcie-root" />
+    <controller type="pci" index="1" model="pcie-root-port">
+      <address type="pci" domain="0x0000" bus="0x00" slot="0x03" function="0x0" />
+    </controller>
     <disk type="file" device="disk">
       <driver name="qemu" type="qcow2" />
       <source file="/var/lib/libvirt/images/debian-13.qcow2" />
       <target dev="vda" bus="virtio" />
-      <address type="pci" domain="0x0000" bus="0x00" slot="0x03" function="0x0" />
+      <address type="pci" domain="0x0000" bus="0x01" slot="0x00" function="0x0" />
       <transient shareBacking="yes" />
     </disk>
     <disk type="file" device="disk">
@@ -155,6 +159,21 @@ def test_it_is_created_and_shut_down():
 
 def test_its_xml_is_what_libvirts_schema_takes():
     assert domain_xml(STEP) == XML.format(uuid=STEP.definition_uuid)
+
+
+def test_the_disk_that_libvirt_plugs_in_later_is_behind_a_port_that_takes_it():
+    # Bus 'pcie.0' does not support hotplugging, says QEMU 10.0 to libvirt 9.0.
+    devices = ET.fromstring(domain_xml(STEP)).find("devices")  # noqa: S314 it is ours
+    assert devices is not None
+    (plugged,) = devices.findall("disk/transient[@shareBacking='yes']/..")
+    buses = {
+        f"{int(port.get('index', '')):#04x}"
+        for port in devices.iter("controller")
+        if port.get("model") == "pcie-root-port"
+    }
+    address = plugged.find("address")
+    assert address is not None
+    assert address.get("bus") in buses
 
 
 def test_a_kernel_line_is_no_part_of_the_xml():
