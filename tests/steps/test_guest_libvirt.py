@@ -1,6 +1,9 @@
 """A virtual machine of libvirt is created of its XML and shut down; another's is left alone."""
 
+import os
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -8,7 +11,7 @@ from proof import Answer, UnknownCommandError, plan_on, prove
 from samples import reason_of, section_of
 
 from wirespeed.model.command import Command
-from wirespeed.model.observed import CannotTellError
+from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.steps.guest_domain_xml import domain_xml
 from wirespeed.steps.guest_libvirt import START, STOP, GuestLibvirt
 
@@ -132,7 +135,10 @@ class DescribedLibvirt:
         match command.argv:
             case ("virsh", "--connect", "qemu:///system", "list", "--all", "--uuid", "--name"):
                 return Answer(f"{self.rows}{self._row()}\n")
-            case ("sh", "-c", script, folder) if (script, folder) == (START, FOLDER):
+            case ("sh", "-c", script, folder, "gpu-1", STEP.image) if (script, folder) == (
+                START,
+                FOLDER,
+            ):
                 if self.xml:
                     return Answer(errors="error: domain 'gpu-1' already exists", returncode=1)
                 self.xml, self.seed = str(command.stdin), True
@@ -192,3 +198,77 @@ def test_a_libvirt_that_does_not_answer_has_not_no_domains():
     refused = "error: failed to connect to the hypervisor\n"
     assert "failed to connect" in reason_of(STEP, section_of("", refused, 1))
     reason_of(STEP, section_of("Id Name State\n"))
+
+
+def test_a_domain_of_another_whose_name_has_spaces_is_passed_over():
+    # As virsh 9.0 lists a domain that was defined with such a name.
+    listed = section_of(f"{OTHER} Windows Server  2022 \n{STEP.definition_uuid} gpu-1\n\n")
+    state = STEP.parse(listed)
+    assert isinstance(state, Known)
+    assert state.value == {"runs": True}
+
+
+VIRSH = """\
+#!/bin/sh
+# A libvirt with one transient domain: the file `domain` holds its state.
+shift 2
+echo "$1" >>"$LOG"
+[ "$1" = create ] || [ -e "$HERE/domain" ] || exit 1
+state=$(cat "$HERE/domain" 2>/dev/null)
+case $1 in
+domstate) echo "$state" ;;
+shutdown) [ "$state" = running ] || exit 1; rm "$HERE/domain" ;;
+destroy) rm "$HERE/domain" ;;
+create) [ ! -e "$HERE/disk.TRANSIENT-gpu-1" ] && echo running >"$HERE/domain" ;;
+esac
+"""
+
+
+def on_host(tmp_path: Path, script: str, *arguments: str) -> tuple[int, list[str]]:
+    """Run a script in the folder of a guest; give its return code, and what virsh was asked."""
+    programs, folder, log = tmp_path / "bin", tmp_path / "guest", tmp_path / "log"
+    for place in (programs, folder):
+        place.mkdir(exist_ok=True)
+    for name, text in (("virsh", VIRSH), ("xorriso", "#!/bin/sh\n")):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    log.write_text("")
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, folder, *arguments],
+        env={"PATH": f"{programs}:{os.environ['PATH']}", "HERE": str(tmp_path), "LOG": str(log)},
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, log.read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("state", "asked"),
+    [
+        ("running", ["shutdown", "domstate", "domstate"]),
+        # After an error of its VF, or of its disk, QEMU pauses it: virsh shutdown refuses.
+        ("paused", ["shutdown", "domstate", "destroy"]),
+    ],
+)
+def test_a_domain_is_gone_after_its_end_paused_or_not(tmp_path: Path, state: str, asked: list[str]):
+    (tmp_path / "domain").write_text(state)
+    (tmp_path / "guest").mkdir()
+    (tmp_path / "guest" / "console").write_text("")
+    assert on_host(tmp_path, STOP, "gpu-1") == (0, asked)
+    assert not (tmp_path / "domain").exists()
+    assert not (tmp_path / "guest" / "console").exists()
+
+
+def test_what_a_guest_wrote_before_its_host_lost_power_does_not_stop_its_next_start(
+    tmp_path: Path,
+):
+    # Overlay file '…' for transient disk 'vda' already exists, says libvirt else.
+    image, overlay = tmp_path / "disk", tmp_path / "disk.TRANSIENT-gpu-1"
+    overlay.write_text("")
+    returncode, _ = on_host(tmp_path, START, "gpu-1", str(image))
+    assert (returncode, (tmp_path / "domain").exists()) == (0, True)
+    # That of a domain which is there is in use.
+    overlay.write_text("")
+    on_host(tmp_path, START, "gpu-1", str(image))
+    assert overlay.exists()
