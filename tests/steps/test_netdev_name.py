@@ -72,6 +72,11 @@ def test_a_name_that_another_has_is_not_taken():
 
 def test_a_function_without_a_netdev_is_not_known():
     reason_of(STEP, section_of("[]"))
+    # A guest of Debian 11 or Ubuntu 20.04: no netdev is said to be of a function.
+    old = section_of('[{"ifname":"ens2","flags":[]},{"ifname":"ens8","flags":[]}]')
+    assert "Linux 5.14" in reason_of(STEP, old)
+    other = section_of('[{"ifname":"ens2","parentbus":"virtio","parentdev":"virtio0"}]')
+    assert "has no netdevs" in reason_of(STEP, other)
     reason_of(STEP, section_of('[{"ifname":"a b","parentbus":"pci","parentdev":"0000:00:08.0"}]'))
 
 

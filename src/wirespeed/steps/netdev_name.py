@@ -19,6 +19,12 @@ NAMED_BACK = (
 name of its own choice as a further one, and the kernel refuses it as the first then: File exists.
 Seen with systemd 252 on Linux 6.12."""
 
+NO_PARENT = (
+    "`ip -d link` does not say which PCI function a netdev is of: that needs Linux 5.14 and "
+    "iproute2 5.14, or later"
+)
+"""IFLA_PARENT_DEV_NAME of the kernel; else no netdev would be found, whatever its driver does."""
+
 
 class NetdevName(Step):
     """The netdev of the PCI function is called so.
@@ -56,6 +62,8 @@ class NetdevName(Step):
             for link in links.value
             if link.get("parentdev") == self.pci_address and link.get("parentbus") == "pci"
         ]
+        if links.value and not any("parentdev" in link for link in links.value):
+            return Unreadable(NO_PARENT, source)
         if len(mine) != 1:
             return Unreadable(f"{self.pci_address} has {len(mine) or 'no'} netdevs", source)
         name, flags = mine[0].get("ifname"), mine[0].get("flags")
