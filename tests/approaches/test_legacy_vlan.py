@@ -54,6 +54,7 @@ def host(
     autoprobe: int = 1,
     managers: Sequence[str] = (),
     links: str = "",
+    groups: int | None = None,
 ) -> HostFacts:
     ports = [
         f"{netdev} driver={driver} physfn= port=p{n} device=/sys/devices/pci0000:00/{address}"
@@ -73,6 +74,8 @@ def host(
     lines += ["case begin sriov -", *files, "", "case end 0"]
     if links:
         lines += ["case begin ip-link -", links, "", "case end 0"]
+    if groups is not None:
+        lines += ["case begin iommu -", f"groups {groups}", "", "case end 0"]
     if managers:
         running = [f"manager {manager}" for manager in managers]
         lines += ["case begin installed -", *running, "", "case end 0"]
@@ -263,6 +266,15 @@ def test_a_host_that_does_not_say_whose_a_netdev_is_is_refused_for_namespaces_al
         steps(facts, text=NAMESPACES)
     assert caught.value.what == "spec.vfs_not_found"
     assert "Linux 5.14" in caught.value.found
+
+
+def test_a_host_without_an_iommu_is_refused_for_virtual_machines_alone():
+    with pytest.raises(InputError) as caught:
+        steps(host(groups=0))
+    assert caught.value.what == "spec.no_iommu"
+    assert "wirespeed doctor alpha --for guests" in caught.value.next
+    assert steps(host(groups=0), text=NAMESPACES)
+    assert steps(host(groups=60))
 
 
 def test_a_host_that_gives_vfs_no_driver_is_refused_for_namespaces_alone():

@@ -9,6 +9,7 @@ from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.unmanaged import running_managers, unmanaged
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.iommu import Iommu
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov, SriovPf
@@ -128,7 +129,7 @@ def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovP
     """Give a port that offers VFs enough, and that has none or as many as are wanted.
 
     Raises InputError `spec.too_many_vfs`, `spec.vfs_in_use`, `spec.vfs_not_probed`,
-    `spec.vfs_not_found`.
+    `spec.vfs_not_found`, `spec.no_iommu`.
     """
     shares = vf_shares(spec, name)
     pf = _pf(host, address)
@@ -152,6 +153,8 @@ def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovP
     if any(spec.guests[guest].kind is GuestKind.NAMESPACE for guest, _ in shares):
         _refuse_unprobed(name, pf)
         _refuse_unfound(name, host, address)
+    if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
+        _refuse_without_iommu(name, host)
     for vf in pf.vfs:
         guest = shares[vf.index][0]
         if spec.guests[guest].kind is not GuestKind.NAMESPACE:
@@ -193,6 +196,26 @@ def _refuse_unprobed(name: str, pf: SriovPf) -> None:
             found=f"the host binds no driver to its VFs ({path} is 0)",
             so="the VFs have no netdev to move into a namespace",
             next=f"echo 1 | tee {path}",
+        )
+
+
+def _refuse_without_iommu(name: str, host: HostFacts) -> None:
+    """Refuse a host on which no VF can be a virtual machine's: vfio-pci wants a group for each.
+
+    The kernel says nothing when its probe fails: the VF stays without a driver.
+    """
+    try:
+        groups = host[Iommu].groups
+    except CannotTellError:
+        return
+    if isinstance(groups, Known) and not groups.value:
+        raise InputError(
+            "spec.no_iommu",
+            where=name,
+            found="no IOMMU is in use (ls /sys/kernel/iommu_groups)",
+            so="vfio-pci accepts no VF, and no virtual machine can have one",
+            next=f"run `wirespeed doctor {name} --for guests` to see how it is enabled, or use "
+            "`kind: namespace`",
         )
 
 
