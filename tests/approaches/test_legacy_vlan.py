@@ -1,5 +1,6 @@
 """The steps of the legacy VLAN approach, against the document that it comes from."""
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -55,6 +56,7 @@ def host(
     managers: Sequence[str] = (),
     links: str = "",
     groups: int | None = None,
+    mode: str = "",
 ) -> HostFacts:
     ports = [
         f"{netdev} driver={driver} physfn= port=p{n} device=/sys/devices/pci0000:00/{address}"
@@ -74,6 +76,9 @@ def host(
     lines += ["case begin sriov -", *files, "", "case end 0"]
     if links:
         lines += ["case begin ip-link -", links, "", "case end 0"]
+    if mode:
+        said = json.dumps({"dev": {"pci/0000:03:00.1": {"mode": mode}}})
+        lines += ["case begin devlink-eswitch 0000:03:00.1", said, "", "case end 0"]
     if groups is not None:
         lines += ["case begin iommu -", f"groups {groups}", "", "case end 0"]
     if managers:
@@ -266,6 +271,16 @@ def test_a_host_that_does_not_say_whose_a_netdev_is_is_refused_for_namespaces_al
         steps(facts, text=NAMESPACES)
     assert caught.value.what == "spec.vfs_not_found"
     assert "Linux 5.14" in caught.value.found
+
+
+@pytest.mark.parametrize("text", [SPEC, NAMESPACES], ids=["none", "namespace"])
+def test_a_card_in_switchdev_mode_is_refused(text: str):
+    # mlx5_eswitch_set_vport_vlan(): a tag is EOPNOTSUPP there, and 0 is taken without effect.
+    with pytest.raises(InputError) as caught:
+        steps(host(mode="switchdev"), text=text)
+    assert (caught.value.what, caught.value.where) == ("spec.switchdev_mode", "alpha 0000:03:00.1")
+    assert "devlink dev eswitch set pci/0000:03:00.1 mode legacy" in caught.value.next
+    assert steps(host(mode="legacy"), text=text)
 
 
 def test_a_host_without_an_iommu_is_refused_for_virtual_machines_alone():
