@@ -10,8 +10,12 @@ from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
-BY_ADDRESS = 'ip link set dev "$(ls "/sys/bus/pci/devices/$0/net")" down name "$1"'
-"""For one that is not there yet when the plan is made."""
+BY_ADDRESS = (
+    'netdev=$(ls "/sys/bus/pci/devices/$0/net") && ip link set dev "$netdev" down && '
+    'ip link set dev "$netdev" name "$1"'
+)
+"""For one that is not there yet when the plan is made. In one command the kernel would name it
+before it sets it down (do_setlink)."""
 NAMED_BACK = (
     'ip link property del dev "$0" altname "$1" 2>/dev/null; ip link set dev "$0" name "$1"'
 )
