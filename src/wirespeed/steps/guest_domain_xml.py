@@ -61,6 +61,9 @@ def _memory(domain: ET.Element, machine: GuestMachine) -> None:
     if machine.hugepage_kib is not None:
         pages = ET.SubElement(backing, "hugepages")
         ET.SubElement(pages, "page", size=str(machine.hugepage_kib), unit="KiB")
+        # Else libvirt wants a hugetlbfs of that size, mounted before its daemon started, and hosts
+        # have one of the default size: Unable to find any usable hugetlbfs mount.
+        ET.SubElement(backing, "source", type="memfd")
     # Same-page merging (KSM) reads pages again and again, and splits what it merged at a write.
     ET.SubElement(backing, "nosharepages")
     # A VF may write anywhere in the guest's memory: all of it stays where it is.
