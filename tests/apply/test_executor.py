@@ -439,6 +439,21 @@ class TestUndoOfWhatCannotBeRead:
         assert (last.number, last.verdict.value) == (1, "verified")
         assert last.said == "it is not there, as before"
 
+    def test_one_that_could_not_be_put_back_and_went_with_what_made_it_is_as_before(self):
+        host = DescribedHost({"count": 0})
+        plan, journal = TestAThingThatAnEarlierStepMakes().plan_of(host), []
+        executor(plan, host, journal).apply()
+        host.fails = {"vf"}
+        executor(plan, host, journal).undo()
+        assert host.values == {"count": 0}
+        host = DescribedHost({"count": 0})
+        executor(plan, host, journal := []).apply()
+        # The VFs stay, and with them the one that is not as it was.
+        host.fails = {"vf", "count"}
+        with pytest.raises(LeftChangedError) as caught:
+            executor(plan, host, journal).undo()
+        assert "vf" in str(caught.value) and "count" in str(caught.value)
+
     def test_one_that_is_there_and_was_not_read_at_first_is_put_back(self):
         host = DescribedHost({"count": 0})
         plan, journal = TestAThingThatAnEarlierStepMakes().plan_of(host), []

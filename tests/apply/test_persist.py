@@ -11,6 +11,7 @@ from test_control_posix import NASTY
 from wirespeed.apply.persist import (
     BootStep,
     boot_card_unit,
+    boot_guests_unit,
     boot_script,
     boot_steps,
     boot_unit,
@@ -26,6 +27,7 @@ from wirespeed.model.observed import Known
 from wirespeed.model.step import State, Step
 from wirespeed.steps.eswitch_mode import EswitchMode
 from wirespeed.steps.file_content import FileContent
+from wirespeed.steps.guest_libvirt import GuestLibvirt
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.irq_affinity import IrqAffinity
 from wirespeed.steps.link_up import LinkUp
@@ -193,6 +195,28 @@ def test_the_units_stand_about_the_switch_and_behind_the_vendors_driver():
     assert "network.target" not in units(card, "After")
     assert "openibd.service" in units(card, "After") & units(rest, "After")
     assert not switch & units(UNIT, "After")
+
+
+def test_a_guest_of_libvirt_is_not_started_by_what_libvirt_waits_for():
+    guest = GuestLibvirt(
+        guest="gpu-1", vcpus=1, memory_mib=1024, image="/srv/a.qcow2", vfs=(), ssh_port=22100,
+        mac="02:11:22:33:44:55",
+    )  # fmt: skip
+    rows: list[tuple[Step, State]] = [
+        (VfCount(pci_address=PORT, num_vfs=2), {"num_vfs": 0}),
+        (guest, {"runs": False}),
+    ]
+    files = persist_steps("two", [PORT], list(boot_steps(record_of(rows), "alpha")))
+    content = {step.subject: step.content for step in files if isinstance(step, FileContent)}
+    assert "virsh" not in content["/etc/wirespeed-two.sh"]
+    assert "virsh" in content["/etc/wirespeed-two.guests.sh"]
+    daemons = {"libvirtd.service", "virtqemud.service"}
+    unit = content["/etc/systemd/system/wirespeed-two.guests.service"]
+    assert unit == boot_guests_unit("two")
+    # systemd.unit(5): a start, also by socket activation, waits for what is before it.
+    assert daemons <= units(unit, "After") and not daemons & units(unit, "Before")
+    assert "wirespeed-two.service" in units(unit, "After")
+    assert daemons <= units(content["/etc/systemd/system/wirespeed-two.service"], "Before")
 
 
 def test_what_a_boot_forgets_comes_back_and_what_stays_does_not():

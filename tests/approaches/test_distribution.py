@@ -114,7 +114,11 @@ def test_a_switch_that_keeps_raw_io_is_planned():
         (UBUNTU, "qemu", (), "qemu-system-x86_64", "apt install qemu-system-x86"),
         (SUSE, "qemu", (), "qemu-system-x86_64", "zypper install qemu-x86"),
         (RED_HAT, "qemu", ("qemu-kvm",), "qemu-system-x86_64", "kind: libvirt"),
-        (RED_HAT, "libvirt", ("virsh",), "xorriso", "dnf install"),
+        (RED_HAT, "libvirt", ("virsh",), "xorriso", "dnf install xorriso, on beta"),
+        # No distribution has a package virsh; Red Hat's and SUSE's is libvirt-client.
+        (UBUNTU, "libvirt", ("xorriso",), "virsh", "libvirt-daemon-system libvirt-clients, on"),
+        (RED_HAT, "libvirt", (), "virsh", "libvirt-daemon-kvm libvirt-client xorriso, on"),
+        (SUSE, "libvirt", (), "virsh", "libvirt-daemon-qemu libvirt-client xorriso, on"),
     ],
 )
 def test_a_guest_that_the_host_cannot_run_is_refused(

@@ -1,5 +1,6 @@
 """The steps of the legacy VLAN approach, against the document that it comes from."""
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -53,6 +54,9 @@ def host(
     vfs: Sequence[str] = (),
     autoprobe: int = 1,
     managers: Sequence[str] = (),
+    links: str = "",
+    groups: int | None = None,
+    mode: str = "",
 ) -> HostFacts:
     ports = [
         f"{netdev} driver={driver} physfn= port=p{n} device=/sys/devices/pci0000:00/{address}"
@@ -70,6 +74,13 @@ def host(
         files += [f"{SYSFS}/{address}/{name}:{value}" for name, value in content.items()]
     lines = ["wirespeed-capture 1 case", "case begin ports -", *ports, "", "case end 0"]
     lines += ["case begin sriov -", *files, "", "case end 0"]
+    if links:
+        lines += ["case begin ip-link -", links, "", "case end 0"]
+    if mode:
+        said = json.dumps({"dev": {"pci/0000:03:00.1": {"mode": mode}}})
+        lines += ["case begin devlink-eswitch 0000:03:00.1", said, "", "case end 0"]
+    if groups is not None:
+        lines += ["case begin iommu -", f"groups {groups}", "", "case end 0"]
     if managers:
         running = [f"manager {manager}" for manager in managers]
         lines += ["case begin installed -", *running, "", "case end 0"]
@@ -241,6 +252,44 @@ def test_a_vf_that_is_there_and_not_in_a_namespace_may_be_somebody_elses(vfs: st
     assert caught.value.what == "spec.vfs_in_use"
     assert "echo 0 | tee /sys/bus/pci/devices/0000:03:00.0/sriov_numvfs" in caught.value.next
     assert steps(facts), "of a virtual machine it is vfio-pci's, or will be"
+
+
+@pytest.mark.parametrize(
+    ("parent", "refused"),
+    [("", True), (',"parentbus":"pci","parentdev":"0000:03:00.0"', False)],
+)
+def test_a_host_that_does_not_say_whose_a_netdev_is_is_refused_for_namespaces_alone(
+    parent: str, refused: bool
+):
+    # Ubuntu 20.04 (5.4), Debian 11 (5.10): IFLA_PARENT_DEV_NAME came with Linux 5.14.
+    facts = host(links=f'[{{"ifindex":2,"ifname":"enp3s0f0np0"{parent}}}]')
+    assert steps(facts)
+    if not refused:
+        assert steps(facts, text=NAMESPACES)
+        return
+    with pytest.raises(InputError) as caught:
+        steps(facts, text=NAMESPACES)
+    assert caught.value.what == "spec.vfs_not_found"
+    assert "Linux 5.14" in caught.value.found
+
+
+@pytest.mark.parametrize("text", [SPEC, NAMESPACES], ids=["none", "namespace"])
+def test_a_card_in_switchdev_mode_is_refused(text: str):
+    # mlx5_eswitch_set_vport_vlan(): a tag is EOPNOTSUPP there, and 0 is taken without effect.
+    with pytest.raises(InputError) as caught:
+        steps(host(mode="switchdev"), text=text)
+    assert (caught.value.what, caught.value.where) == ("spec.switchdev_mode", "alpha 0000:03:00.1")
+    assert "devlink dev eswitch set pci/0000:03:00.1 mode legacy" in caught.value.next
+    assert steps(host(mode="legacy"), text=text)
+
+
+def test_a_host_without_an_iommu_is_refused_for_virtual_machines_alone():
+    with pytest.raises(InputError) as caught:
+        steps(host(groups=0))
+    assert caught.value.what == "spec.no_iommu"
+    assert "wirespeed doctor alpha --for guests" in caught.value.next
+    assert steps(host(groups=0), text=NAMESPACES)
+    assert steps(host(groups=60))
 
 
 def test_a_host_that_gives_vfs_no_driver_is_refused_for_namespaces_alone():

@@ -118,6 +118,22 @@ def test_hugepages_are_enough_for_all_guests_of_the_host():
     assert pages.count == 768 + 512
 
 
+@pytest.mark.parametrize(
+    ("gib", "page_kib", "mib", "pages"),
+    [(1.5, 1048576, 2048, 2), (0.5, 1048576, 1024, 1), (1.001, 2048, 1026, 513)],
+)
+def test_a_guests_memory_is_whole_hugepages(gib: float, page_kib: int, mib: int, pages: int):
+    # QEMU 10.0 of 1536M in pages of 1 GiB: failed to resize memfd to 1610612736: Invalid argument
+    text = SPEC.replace("memory_gib: 1,", f"memory_gib: {gib},").replace(
+        "image: /srv/b.img, hugepage_kib: 2048", f"image: /srv/b.img, hugepage_kib: {page_kib}"
+    )
+    steps = [w.step for w in legacy_vlan(spec(text), "alpha", host())]
+    [libvirt] = [step for step in steps if isinstance(step, GuestLibvirt)]
+    assert libvirt.memory_mib == mib
+    of_size = [s.count for s in steps if isinstance(s, Hugepages) and s.page_kib == page_kib]
+    assert of_size == [pages + (768 if page_kib == 2048 else 0)]
+
+
 def test_memory_and_cpus_are_of_the_cards_node_where_there_are_several():
     steps = [w.step for w in legacy_vlan(spec(), "alpha", host({0: "0-3", 1: "4-7"}))]
     [qemu] = [s for s in steps if isinstance(s, GuestQemu)]

@@ -109,3 +109,30 @@ def test_no_command_is_given_where_there_is_no_grub():
     remedy = boot_remedy(kernel(line, boot_loader=""), "do it", "iommu", "iommu=pt")
     assert remedy.commands == ()
     assert "where this host's kernel is started from" in remedy.text
+
+
+@pytest.mark.parametrize(
+    ("distribution", "line", "said"),
+    [
+        # Proxmox VE 8 with its root on ZFS: it calls itself Debian, and has /etc/default/grub.
+        (
+            "Debian GNU/Linux 12 (bookworm)",
+            r"initrd=\EFI\proxmox\6.8.12-2-pve\initrd.img-6.8.12-2-pve root=ZFS=rpool/ROOT/pve-1 "
+            "boot=zfs",
+            "proxmox-boot-tool refresh",
+        ),
+        (
+            "Red Hat Enterprise Linux CoreOS 416.94.202510081640-0",
+            "BOOT_IMAGE=(hd0,gpt3)/boot/ostree/rhcos-0f/vmlinuz-5.14.0 rw "
+            "ostree=/ostree/boot.1/rhcos/0f/0",
+            "rpm-ostree kargs --append=iommu=pt --append=quiet",
+        ),
+    ],
+)
+def test_no_settings_of_grub_are_changed_that_this_kernel_was_not_started_by(
+    distribution: str, line: str, said: str
+):
+    found = kernel(f'/etc/os-release:PRETTY_NAME="{distribution}"', f"/proc/cmdline:{line}")
+    remedy = boot_remedy(found, "do it", "iommu", "iommu=pt quiet")
+    assert (remedy.commands, remedy.steps) == ((), ())
+    assert said in remedy.text

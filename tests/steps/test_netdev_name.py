@@ -1,7 +1,10 @@
 """A netdev is found by its PCI address, gets a name, and has its former one back."""
 
 import json
+import os
+import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from proof import Answer, UnknownCommandError, plan_on, prove
@@ -72,6 +75,11 @@ def test_a_name_that_another_has_is_not_taken():
 
 def test_a_function_without_a_netdev_is_not_known():
     reason_of(STEP, section_of("[]"))
+    # A guest of Debian 11 or Ubuntu 20.04: no netdev is said to be of a function.
+    old = section_of('[{"ifname":"ens2","flags":[]},{"ifname":"ens8","flags":[]}]')
+    assert "Linux 5.14" in reason_of(STEP, old)
+    other = section_of('[{"ifname":"ens2","parentbus":"virtio","parentdev":"virtio0"}]')
+    assert "has no netdevs" in reason_of(STEP, other)
     reason_of(STEP, section_of('[{"ifname":"a b","parentbus":"pci","parentdev":"0000:00:08.0"}]'))
 
 
@@ -79,6 +87,22 @@ def test_of_one_that_is_not_there_yet_the_plan_says_how_it_is_found():
     made = STEP.made()
     line = STEP.change(made, STEP.wanted(made))[0].line()
     assert "/sys/bus/pci/devices/$0/net" in line and line.endswith("0000:00:08.0 net0p0")
+
+
+def test_one_that_is_up_by_then_is_set_down_before_it_is_named(tmp_path: Path):
+    """do_setlink() of Linux: of one message, the name comes before the flags."""
+    made = STEP.made()
+    shell, option, script, address, name = STEP.change(made, STEP.wanted(made))[0].argv
+    script = script.replace("/sys/bus/pci/devices", str(tmp_path))
+    (tmp_path / address / "net" / "ens8").mkdir(parents=True)
+    (tmp_path / "ip").write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/done\n')
+    (tmp_path / "ip").chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run([f"/bin/{shell}", option, script, address, name], env=path, check=True)
+    assert (tmp_path / "done").read_text().splitlines() == [
+        "link set dev ens8 down",
+        "link set dev ens8 name net0p0",
+    ]
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "a" * 16])

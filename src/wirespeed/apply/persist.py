@@ -9,7 +9,8 @@ in the order of the plan: one home for all of them, which is looked at, and remo
     /run/wirespeed-NAME.done                     numbers of the steps that were done since the boot
 
 Open vSwitch with DPDK takes the card as it finds it at its own start: what comes before that in the
-plan is in a script and a unit of their own, `NAME.card`, which the switch waits for.
+plan is in a script and a unit of their own, `NAME.card`, which the switch waits for. Guests that
+libvirt starts are in a third one, `NAME.guests`: libvirt waits for the others, and is asked by it.
 """
 
 import hashlib
@@ -27,6 +28,7 @@ from wirespeed.model.journal import StepProgress
 from wirespeed.model.plan import PlannedStep
 from wirespeed.model.step import Scope, Step
 from wirespeed.steps.file_content import FileContent
+from wirespeed.steps.guest_libvirt import GuestLibvirt
 from wirespeed.steps.ovs_config import DPDK_INIT, OvsConfig
 from wirespeed.steps.service import Service
 
@@ -38,6 +40,10 @@ PORT_S = 60
 SETTLE_S = 30
 CARD = ".card"
 """Of the name of the part that comes before the switch: no name of a spec has a dot."""
+GUESTS = ".guests"
+"""Of the name of the part that comes after libvirt."""
+LIBVIRT = "libvirtd.service virtqemud.service"
+"""As one daemon, and as many."""
 SWITCH = "ovs-vswitchd.service openvswitch-switch.service openvswitch.service"
 """As Debian and Ubuntu, and as Red Hat and SUSE call them; what a host has not is passed over."""
 VENDOR = "openibd.service"
@@ -55,6 +61,8 @@ class BootStep:
     commands: tuple[Command, ...]
     is_of_card: bool = False
     """It is done before Open vSwitch starts with DPDK, which takes the card as it is by then."""
+    is_of_guests: bool = False
+    """It is done when libvirt is there, which waits for what is done before."""
 
 
 def persist_name(stem: str) -> str:
@@ -73,7 +81,7 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
     `not_kept` names.
     Raises InputError `persist.no_shell` for a host that has no POSIX shell.
     """
-    dpdk_start = _dpdk_start(record, host)
+    dpdk_start, has_domains = _dpdk_start(record, host), False
     for number, planned, step in _forgotten(record, host):
         before = record.before(number)
         if before is None:
@@ -89,7 +97,9 @@ def boot_steps(record: Record, host: str) -> Iterator[BootStep]:
                 "with its own tools",
             )
         if commands and not step.is_of_this_boot:
-            yield BootStep(number + 1, planned.name, commands, number < dpdk_start)
+            has_domains |= isinstance(step, GuestLibvirt)
+            of_card = number < dpdk_start
+            yield BootStep(number + 1, planned.name, commands, of_card, has_domains)
 
 
 def not_kept(record: Record, host: str) -> Iterator[str]:
@@ -123,17 +133,20 @@ def persist_steps(name: str, ports: Sequence[str], steps: Sequence[BootStep]) ->
     if not steps:
         return []
     of_card = [step for step in steps if step.is_of_card]
-    others = [step for step in steps if not step.is_of_card]
+    of_guests = [step for step in steps if step.is_of_guests]
+    others = [step for step in steps if not (step.is_of_card or step.is_of_guests)]
     numbers = "".join(f"{step.number}\n" for step in steps)
     done = FileContent(path=_done(name), content=numbers, reason="these are done in this boot")
     found: list[Step] = []
+    # Only the first waits for the ports: later they may have left the kernel for DPDK.
     if of_card:
         found += _lasting(Part(name, CARD, boot_card_unit(name)), ports, of_card)
     if others:
-        # By then the ports may have left the kernel for DPDK.
-        awaited = () if of_card else ports
         unit = boot_unit(name, is_after_card=bool(of_card))
-        found += _lasting(Part(name, "", unit), awaited, others)
+        found += _lasting(Part(name, "", unit), () if found else ports, others)
+    if of_guests:
+        unit = boot_guests_unit(name)
+        found += _lasting(Part(name, GUESTS, unit), () if found else ports, of_guests)
     return [found[0], done, *found[1:]]
 
 
@@ -174,8 +187,19 @@ def boot_unit(name: str, *, is_after_card: bool = False) -> str:
         "",
         "Network ports and VFs as wirespeed set them up",
         after,
-        "network-online.target libvirtd.service virtqemud.service libvirt-guests.service",
+        f"network-online.target {LIBVIRT} libvirt-guests.service",
     )
+
+
+def boot_guests_unit(name: str) -> str:
+    """Give the unit that asks libvirt: after it, or each would wait for the other.
+
+    A start by socket activation is held back too while a unit that is before it runs
+    (systemd.unit(5), `Before=`).
+    """
+    after = [f"network.target {unit_name(name)} {unit_name(name + CARD)} {LIBVIRT}"]
+    what = "Guests of libvirt as wirespeed started them"
+    return _unit(name, GUESTS, what, after, "libvirt-guests.service")
 
 
 def boot_card_unit(name: str) -> str:

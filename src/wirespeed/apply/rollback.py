@@ -2,6 +2,7 @@
 
 a thing that an earlier step made, and that cannot be read: a reboot may have removed it, or it
     never came. When the steps that made it are undone and it still is not there, it is as before.
+    So is one that could not be put back, and is gone by then.
 a step that was read again in its turn: an earlier step had altered its state. When that one is
     undone too, the state that the plan had found is restored.
 a state that is neither the run's nor the original one: others changed it. It is left alone, with
@@ -54,13 +55,21 @@ class Rollback:
                 self._leave_alone({number: found})
                 continue
             undone = self._one(number, record.before(number), found)
-            if undone is None:
+            if undone is None or self._may_go(number, undone):
                 gone.append(number)
             else:
                 self._count(number, undone, failures)
         for number in (*gone, *self._altered()):
             self._count(number, self._once_more(number), failures)
         return failures
+
+    def _may_go(self, number: int, undone: Undone) -> bool:
+        """Tell whether a thing that an earlier step made is not back, and goes with that step.
+
+        A VF's address for one: qede_set_vf_mac() takes none of zeros, which a new VF has.
+        """
+        is_made = self._record.plan.steps[number].before is None
+        return is_made and undone.verdict not in (Verified.VERIFIED, Verified.CHANGED_MEANWHILE)
 
     def _count(self, number: int, undone: Undone, failures: Failures) -> None:
         if undone.verdict is Verified.CHANGED_MEANWHILE:

@@ -96,7 +96,8 @@ def require_programs(host: HostFacts, name: str, guest: str, kind: GuestKind) ->
     if not missing:
         return
     where = distribution_of(host)
-    packages = where.qemu if kind is GuestKind.QEMU else f"libvirt-clients {' '.join(missing)}"
+    packages_of = {"qemu-system-x86_64": where.qemu, "virsh": where.libvirt}
+    packages = " ".join(packages_of.get(program, program) for program in missing)
     if kind is GuestKind.QEMU and not packages:
         next_step = (
             f"kind: {GuestKind.LIBVIRT}; this distribution's qemu-kvm lacks what wirespeed uses"

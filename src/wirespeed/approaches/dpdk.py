@@ -117,7 +117,8 @@ def _boot(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
         raise InputError(
             "spec.boot_loader",
             where=name,
-            found="GRUB was not found on this host, or its distribution is not known",
+            found="GRUB was not found on this host, did not start its kernel, or the distribution "
+            "is not known",
             so=f"wirespeed cannot set the kernel's command line: {' '.join(parameters)}",
             next="set it in this host's boot loader, and leave `kernel_parameters` and `isolate` "
             "out of the spec",

@@ -172,7 +172,10 @@ def _within(guest: str, step: Step) -> RequestedStep:
 
 
 def _memory_mib(spec: GuestNetworks, guest: str) -> int:
-    return round(spec.guests[guest].memory_gib * MIB_PER_GIB)
+    """Whole hugepages: QEMU has no memory of a part of one (failed to resize memfd)."""
+    one = spec.guests[guest]
+    page_mib = max(1, (one.hugepage_kib or 0) // 1024)
+    return -(-round(one.memory_gib * MIB_PER_GIB) // page_mib) * page_mib
 
 
 def _node(spec: GuestNetworks, name: str, host: HostFacts) -> int | None:

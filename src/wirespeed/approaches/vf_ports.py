@@ -9,17 +9,27 @@ from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.unmanaged import running_managers, unmanaged
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware import Firmware
+from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov, SriovPf
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, Known, known, read_as, value_or_none
+from wirespeed.model.observed import (
+    Absent,
+    CannotTellError,
+    Known,
+    known,
+    read_as,
+    value_or_none,
+)
 from wirespeed.model.spec.guests import GuestKind
 from wirespeed.model.spec.spec import Spec
 from wirespeed.steps.channels import Channels
 from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.firmware_settings import FirmwareSettings
 from wirespeed.steps.kernel_switch import KernelSwitch
+from wirespeed.steps.netdev_name import NO_PARENT
 
 FIRMWARE_DRIVERS = ("mlx5_core",)
 """Of cards that offer as many VFs as their firmware was told at the last boot."""
@@ -118,7 +128,8 @@ def unmanaged_vfs(spec: Spec, name: str, host: HostFacts, pf: SriovPf) -> Iterat
 def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovPf:
     """Give a port that offers VFs enough, and that has none or as many as are wanted.
 
-    Raises InputError `spec.too_many_vfs`, `spec.vfs_in_use`, `spec.vfs_not_probed`.
+    Raises InputError `spec.too_many_vfs`, `spec.vfs_in_use`, `spec.vfs_not_probed`,
+    `spec.vfs_not_found`, `spec.no_iommu`.
     """
     shares = vf_shares(spec, name)
     pf = _pf(host, address)
@@ -141,6 +152,9 @@ def pf_with_room(spec: Spec, name: str, host: HostFacts, address: str) -> SriovP
         )  # fmt: skip
     if any(spec.guests[guest].kind is GuestKind.NAMESPACE for guest, _ in shares):
         _refuse_unprobed(name, pf)
+        _refuse_unfound(name, host, address)
+    if any(spec.guests[guest].kind is not GuestKind.NAMESPACE for guest, _ in shares):
+        _refuse_without_iommu(name, host)
     for vf in pf.vfs:
         guest = shares[vf.index][0]
         if spec.guests[guest].kind is not GuestKind.NAMESPACE:
@@ -182,6 +196,43 @@ def _refuse_unprobed(name: str, pf: SriovPf) -> None:
             found=f"the host binds no driver to its VFs ({path} is 0)",
             so="the VFs have no netdev to move into a namespace",
             next=f"echo 1 | tee {path}",
+        )
+
+
+def _refuse_without_iommu(name: str, host: HostFacts) -> None:
+    """Refuse a host on which no VF can be a virtual machine's: vfio-pci wants a group for each.
+
+    The kernel says nothing when its probe fails: the VF stays without a driver.
+    """
+    try:
+        groups = host[Iommu].groups
+    except CannotTellError:
+        return
+    if isinstance(groups, Known) and not groups.value:
+        raise InputError(
+            "spec.no_iommu",
+            where=name,
+            found="no IOMMU is in use (ls /sys/kernel/iommu_groups)",
+            so="vfio-pci accepts no VF, and no virtual machine can have one",
+            next=f"run `wirespeed doctor {name} --for guests` to see how it is enabled, or use "
+            "`kind: namespace`",
+        )
+
+
+def _refuse_unfound(name: str, host: HostFacts, address: str) -> None:
+    """Refuse a host whose own port is not said to be of its PCI function: nor would a VF be."""
+    try:
+        links = value_or_none(host[NetStack].links) or {}
+    except CannotTellError:
+        return
+    link = links.get(netdev_of(host, name, address))
+    if link is not None and isinstance(link.pci_address, Absent):
+        raise InputError(
+            "spec.vfs_not_found",
+            where=f"{name} {address}",
+            found=f"{NO_PARENT} ({link.pci_address.source})",
+            so="the netdev of a VF could not be found by its address, and moved into a namespace",
+            next="update the kernel and iproute2 of this host, or use `kind: libvirt` or `none`",
         )
 
 

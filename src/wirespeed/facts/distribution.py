@@ -25,6 +25,8 @@ class Distribution:
     switch: str
     switch_with_dpdk: str
     qemu: str
+    libvirt: str
+    """virsh, and the daemon that it asks."""
     unit: SwitchUnit
     """Of systemd, that runs Open vSwitch."""
     irqbalance: IrqbalanceFile
@@ -33,17 +35,18 @@ class Distribution:
 
 DEBIAN = Distribution(
     "apt install", "openvswitch-switch", "openvswitch-switch-dpdk", "qemu-system-x86",
-    "openvswitch-switch.service", "/etc/default/irqbalance",
+    "libvirt-daemon-system libvirt-clients", "openvswitch-switch.service",
+    "/etc/default/irqbalance",
 )  # fmt: skip
 """And Ubuntu: two builds, and an alternative that chooses one."""
 RED_HAT = Distribution(
-    "dnf install", "openvswitch", "openvswitch", "", "openvswitch.service",
-    "/etc/sysconfig/irqbalance",
+    "dnf install", "openvswitch", "openvswitch", "", "libvirt-daemon-kvm libvirt-client",
+    "openvswitch.service", "/etc/sysconfig/irqbalance",
 )  # fmt: skip
 """One build, with DPDK. Its qemu-kvm has no disk made of a folder (vvfat), and no emulated CPU."""
 SUSE = Distribution(
-    "zypper install", "openvswitch", "openvswitch", "qemu-x86", "openvswitch.service",
-    "/etc/sysconfig/irqbalance",
+    "zypper install", "openvswitch", "openvswitch", "qemu-x86",
+    "libvirt-daemon-qemu libvirt-client", "openvswitch.service", "/etc/sysconfig/irqbalance",
 )  # fmt: skip
 
 

@@ -16,6 +16,8 @@ from wirespeed.steps.guest_machine import (
 QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 RESERVE_MIB = 1024
 """Beside the guest's memory: what QEMU itself takes, and the windows of the cards."""
+DISK_BUS = 1
+"""Behind the port of the disk."""
 
 
 def domain_xml(machine: GuestMachine) -> str:
@@ -31,7 +33,8 @@ def domain_xml(machine: GuestMachine) -> str:
     _text(domain, "on_poweroff", "destroy")
     _text(domain, "on_crash", "destroy")
     devices = ET.SubElement(domain, "devices")
-    disk = _disk(devices, machine.image_format, machine.image, "vda", DISK_SLOT)
+    _disk_port(devices)
+    disk = _disk(devices, machine.image_format, machine.image, "vda", 0, bus=DISK_BUS)
     ET.SubElement(disk, "transient", shareBacking="yes")
     seed = _disk(devices, "raw", f"{machine.folder}/seed.iso", "vdb", SEED_SLOT)
     ET.SubElement(seed, "readonly")
@@ -58,6 +61,9 @@ def _memory(domain: ET.Element, machine: GuestMachine) -> None:
     if machine.hugepage_kib is not None:
         pages = ET.SubElement(backing, "hugepages")
         ET.SubElement(pages, "page", size=str(machine.hugepage_kib), unit="KiB")
+        # Else libvirt wants a hugetlbfs of that size, mounted before its daemon started, and hosts
+        # have one of the default size: Unable to find any usable hugetlbfs mount.
+        ET.SubElement(backing, "source", type="memfd")
     # Same-page merging (KSM) reads pages again and again, and splits what it merged at a write.
     ET.SubElement(backing, "nosharepages")
     # A VF may write anywhere in the guest's memory: all of it stays where it is.
@@ -96,12 +102,24 @@ def _boot(domain: ET.Element, machine: GuestMachine) -> None:
     ET.SubElement(features, "acpi")
 
 
-def _disk(parent: ET.Element, form: str, path: str, name: str, slot: int) -> ET.Element:
+def _disk_port(devices: ET.Element) -> None:
+    """Give the disk a port: libvirt plugs it into a QEMU that runs, which pcie.0 does not take.
+
+    Source: qemuProcessSetupDisksTransientHotplug(). QEMU: Bus 'pcie.0' does not support hotplugging
+    """
+    ET.SubElement(devices, "controller", type="pci", index="0", model="pcie-root")
+    port = {"type": "pci", "index": str(DISK_BUS), "model": "pcie-root-port"}
+    _slot(ET.SubElement(devices, "controller", port), DISK_SLOT)
+
+
+def _disk(
+    parent: ET.Element, form: str, path: str, name: str, slot: int, bus: int = 0
+) -> ET.Element:
     disk = ET.SubElement(parent, "disk", type="file", device="disk")
     ET.SubElement(disk, "driver", name="qemu", type=form)
     ET.SubElement(disk, "source", file=path)
     ET.SubElement(disk, "target", dev=name, bus="virtio")
-    _slot(disk, slot)
+    _slot(disk, slot, bus)
     return disk
 
 
@@ -117,13 +135,13 @@ def _vf(devices: ET.Element, address: str, slot: int) -> None:
     _slot(hostdev, slot)
 
 
-def _slot(parent: ET.Element, slot: int) -> None:
+def _slot(parent: ET.Element, slot: int, bus: int = 0) -> None:
     ET.SubElement(
         parent,
         "address",
         type="pci",
         domain="0x0000",
-        bus="0x00",
+        bus=f"{bus:#04x}",
         slot=f"{slot:#04x}",
         function="0x0",
     )

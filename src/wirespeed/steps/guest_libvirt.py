@@ -11,21 +11,27 @@ from wirespeed.steps.guest_domain_xml import domain_xml
 from wirespeed.steps.guest_machine import GuestMachine
 
 VIRSH = ("virsh", "--connect", "qemu:///system")
-ROW = re.compile(r"^ ?(?P<uuid>[0-9a-f-]{36}) (?P<name>\S+)$")
+ROW = re.compile(r"^ ?(?P<uuid>[0-9a-f-]{36}) +(?P<name>\S.*)$")
 START = (
     # QEMU runs as a user of its own. libvirt's own disk of a folder has no label.
-    'cd "$0" && chmod 711 . && xorriso -as mkisofs -quiet -output seed.iso -volid CIDATA -joliet '
-    "-rock seed </dev/null && virsh --connect qemu:///system create /proc/self/fd/0 || "
+    'cd "$0" && chmod 711 . && '
+    '{ virsh --connect qemu:///system domstate "$1" >/dev/null 2>&1 || '
+    'rm -f "$2.TRANSIENT-$1"; } && '
+    "xorriso -as mkisofs -quiet -output seed.iso -volid CIDATA -joliet -rock seed </dev/null && "
+    "virsh --connect qemu:///system create /proc/self/fd/0 || "
     '{ code=$?; rm -f seed.iso console; exit "$code"; }'
 )
+"""What the guest wrote before its host lost power is still beside the image, and libvirt does not
+start one over it (qemuSnapshotGetTransientDiskDef)."""
 STOP = (
-    'state() { virsh --connect qemu:///system domstate "$1" 2>/dev/null; }; '
-    'virsh --connect qemu:///system shutdown "$1"; '
-    'for try in $(seq 15); do [ "$(state "$1")" = running ] || break; sleep 1; done; '
-    '[ "$(state "$1")" != running ] || virsh --connect qemu:///system destroy "$1" && '
+    'is_there() { virsh --connect qemu:///system domstate "$1" >/dev/null 2>&1; }; '
+    'virsh --connect qemu:///system shutdown "$1" && '
+    'for try in $(seq 15); do is_there "$1" || break; sleep 1; done; '
+    '! is_there "$1" || virsh --connect qemu:///system destroy "$1" && '
     'cd "$0" && rm -f seed.iso console'
 )
-"""Press the power button and wait 15 s; then end it. A transient domain is gone when it ends."""
+"""Press the power button and wait 15 s; then end it. A transient domain is gone when it ends; one
+that is paused, as after an error of its VF, has no power button."""
 
 
 class GuestLibvirt(GuestMachine):
@@ -48,7 +54,7 @@ class GuestLibvirt(GuestMachine):
         if not isinstance(text, Known):
             return Unreadable(text.reason, source)
         rows = [line for line in text.value.splitlines() if line.strip()]
-        matches = [ROW.match(re.sub(r"\s+", " ", line).rstrip()) for line in rows]
+        matches = [ROW.match(line.rstrip()) for line in rows]
         if not all(matches):
             return Unreadable("virsh printed other than UUIDs and names", source)
         named = {match["name"]: match["uuid"] for match in matches if match}
@@ -70,4 +76,5 @@ class GuestLibvirt(GuestMachine):
         if not to["runs"]:
             return (Command(argv=("sh", "-c", STOP, self.folder, self.guest)),)
         xml = domain_xml(self).removesuffix("\n")
-        return (Command(argv=("sh", "-c", START, self.folder), stdin=xml),)
+        start = ("sh", "-c", START, self.folder, self.guest, self.image)
+        return (Command(argv=start, stdin=xml),)

@@ -24,13 +24,33 @@ PLAIN = re.compile(r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z].*")
 """Names that are text without quotes: cloud-init reads YAML 1.1, where `no` and `007` are not."""
 TELL = f'echo "{HOST_KEY} $(cut -d" " -f1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >/dev/ttyS0'
 
+ADDRESS = "10.0.2.15/24"
+"""What QEMU forwards to unless told else, and its DHCP would give (qemu(1), `-netdev user`)."""
+MANAGED = (
+    "udevadm settle --timeout=30; for try in $(seq 30); do "
+    "for file in /sys/class/net/*/address; do "
+    'if grep -qx "$1" "$file"; then netdev=${file%/address} netdev=${netdev##*/}; '
+    'ip link set dev "$netdev" up; exec ip address add "$0" dev "$netdev"; fi; '
+    "done; sleep 1; done"
+)
+LEFT_ALONE = {
+    "/etc/NetworkManager/conf.d/05-wirespeed.conf": "[keyfile]\nunmanaged-devices=*\n",
+    "/etc/systemd/network/05-wirespeed.network": "[Match]\nName=*\n\n[Link]\nUnmanaged=yes\n",
+}
+"""What the guest's own network programs read when they start: they would ask for addresses by its
+VFs, and take away what is set up from outside."""
+
 
 class GuestSeed(Step):
-    """The folder of the guest's seed has these files: its name, who may log in, its one network.
+    """The folder of the guest's seed has these files: its name, who may log in, its one address.
 
     There is no secret in them: the guest makes its host key itself, and tells its public half over
     its serial console. The networks that it is for are set up from outside, step by step.
-    Source: cloud-init's reference of the NoCloud data source, and of network configuration 2.
+
+    cloud-init is to set up no network: it lists all netdevs by MAC address, and ends with
+    `duplicate mac found!` in a guest that has two VFs of one (get_interfaces_by_mac_on_linux),
+    before it lets anybody in. It does the rest before NetworkManager and networkd start (`dsmode`).
+    Source: cloud-init's reference of the NoCloud data source, and its sources.
     """
 
     scope: ClassVar[Scope] = Scope.GUEST
@@ -53,24 +73,26 @@ class GuestSeed(Step):
         name = self.guest if PLAIN.fullmatch(self.guest) else json.dumps(self.guest)
         keys = "".join(f"  - {json.dumps(key)}\n" for key in self.authorized_keys)
         return {
-            "meta-data": f"instance-id: {name}\nlocal-hostname: {name}\n",
+            "meta-data": f"instance-id: {name}\nlocal-hostname: {name}\ndsmode: local\n",
             # JSON is YAML: what is quoted there is quoted here.
             "user-data": (
                 "#cloud-config\n"
                 "disable_root: false\n"
                 "ssh_deletekeys: true\n"
                 f"ssh_authorized_keys:\n{keys}"
+                f"write_files:\n{self._network_files()}"
+                f"bootcmd:\n  - {json.dumps(['sh', '-c', MANAGED, ADDRESS, self.mac])}\n"
                 f"runcmd:\n  - {json.dumps(['sh', '-c', TELL])}\n"
             ),
-            "network-config": (
-                "version: 2\n"
-                "ethernets:\n"
-                "  management:\n"
-                f'    match: {{macaddress: "{self.mac}"}}\n'
-                "    dhcp4: true\n"
-            ),
+            "network-config": "config: disabled\n",
             "authorized_keys": "".join(f"{key}\n" for key in self.authorized_keys),
         }
+
+    def _network_files(self) -> str:
+        own = f"[Match]\nMACAddress={self.mac}\n\n[Network]\nAddress={ADDRESS}\n"
+        files = {"/etc/systemd/network/04-wirespeed.network": own, **LEFT_ALONE}
+        rows = ({"path": path, "content": content} for path, content in files.items())
+        return "".join(f"  - {json.dumps(row)}\n" for row in rows)
 
     def read(self) -> Command:
         return Command(argv=("grep", "-H", "", *self._paths()))

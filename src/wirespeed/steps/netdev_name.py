@@ -10,14 +10,24 @@ from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
-BY_ADDRESS = 'ip link set dev "$(ls "/sys/bus/pci/devices/$0/net")" down name "$1"'
-"""For one that is not there yet when the plan is made."""
+BY_ADDRESS = (
+    'netdev=$(ls "/sys/bus/pci/devices/$0/net") && ip link set dev "$netdev" down && '
+    'ip link set dev "$netdev" name "$1"'
+)
+"""For one that is not there yet when the plan is made. In one command the kernel would name it
+before it sets it down (do_setlink)."""
 NAMED_BACK = (
     'ip link property del dev "$0" altname "$1" 2>/dev/null; ip link set dev "$0" name "$1"'
 )
 """To a netdev that is called otherwise, udev (AlternativeNamesPolicy, systemd.link(5)) gives the
 name of its own choice as a further one, and the kernel refuses it as the first then: File exists.
 Seen with systemd 252 on Linux 6.12."""
+
+NO_PARENT = (
+    "`ip -d link` does not say which PCI function a netdev is of: that needs Linux 5.14 and "
+    "iproute2 5.14, or later"
+)
+"""IFLA_PARENT_DEV_NAME of the kernel; else no netdev would be found, whatever its driver does."""
 
 
 class NetdevName(Step):
@@ -56,6 +66,8 @@ class NetdevName(Step):
             for link in links.value
             if link.get("parentdev") == self.pci_address and link.get("parentbus") == "pci"
         ]
+        if links.value and not any("parentdev" in link for link in links.value):
+            return Unreadable(NO_PARENT, source)
         if len(mine) != 1:
             return Unreadable(f"{self.pci_address} has {len(mine) or 'no'} netdevs", source)
         name, flags = mine[0].get("ifname"), mine[0].get("flags")
