@@ -1,4 +1,4 @@
-"""tuned's own files: that of its PID, and that of its active profile (tuned/consts.py, `tuned -P`)."""
+"""tuned's own files: that of its PID (`tuned -P`), and that of its active profile."""
 
 import pytest
 

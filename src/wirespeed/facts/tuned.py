@@ -12,15 +12,16 @@ PID = "/run/tuned/tuned.pid"
 ACTIVE = "/etc/tuned/active_profile"
 PROFILE = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 MOST = 8
-OWN = frozenset(
+_OWN = (
     "accelerator-performance atomic-guest atomic-host aws balanced balanced-battery "
     "cpu-partitioning cpu-partitioning-powersave cpu-partitioning-virt-host default desktop "
     "desktop-powersave enterprise-storage hpc-compute intel-sst laptop-ac-powersave "
     "laptop-battery-powersave latency-performance mssql network-latency network-throughput "
     "openshift openshift-control-plane openshift-node oracle postgresql powersave realtime "
     "realtime-virtual-guest realtime-virtual-host sap-hana sap-netweaver server-powersave "
-    "spindown-disk throughput-performance virtual-guest virtual-host".split()
+    "spindown-disk throughput-performance virtual-guest virtual-host"
 )
+OWN = frozenset(_OWN.split())
 """Names in its folder `profiles`; others are chosen by a site."""
 PARTITIONING = ("cpu-partitioning", "cpu-partitioning-powersave", "cpu-partitioning-virt-host")
 

@@ -9,10 +9,11 @@ from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 
-SAVING = frozenset(
+_SAVING = (
     "balanced balanced-battery desktop desktop-powersave laptop-ac-powersave "
-    "laptop-battery-powersave powersave server-powersave spindown-disk".split()
+    "laptop-battery-powersave powersave server-powersave spindown-disk"
 )
+SAVING = frozenset(_SAVING.split())
 """Of tuned's own; a profile of the site's own may do anything."""
 BETTER = {
     Purpose.TCP: "network-throughput",
