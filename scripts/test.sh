@@ -18,8 +18,8 @@ unset PYTHONDONTWRITEBYTECODE
 failed=
 scripts/lint.sh || failed=lint
 
-# Two more than there are CPUs: a worker that waits for a host leaves its CPU to another.
-workers=$(($(nproc) + 2))
+# One more than there are CPUs: a worker that waits for a host leaves its CPU to another.
+workers=$(($(nproc) + 1))
 side_by_side="--numprocesses=$workers --dist=loadfile --no-loadscope-reorder"
 
 # part NAME OPTION...

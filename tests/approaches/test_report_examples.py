@@ -289,7 +289,8 @@ def test_the_kvm_host_of_test_6_makes_the_vf_and_a_guest_that_is_pinned_as_table
     (guest,) = (step for step in on_host if isinstance(step, GuestLibvirt))
     xml = ET.fromstring(domain_xml(guest))  # noqa: S314 it is ours
     backing = {one.tag for one in xml.find("memoryBacking") or ()}
-    assert backing == {"hugepages", "nosharepages", "locked"}
+    # Table 18's, and where the pages come from: no hugetlbfs of 1 GiB is mounted.
+    assert backing == {"hugepages", "nosharepages", "locked", "source"}
     pins = [(one.get("vcpu"), one.get("cpuset")) for one in xml.iter("vcpupin")]
     assert pins == [(str(vcpu), str(24 + vcpu)) for vcpu in range(23)]
     (emulator,) = xml.iter("emulatorpin")

@@ -57,7 +57,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 RULE = HostRule(
     slug="tuned.profile_saves_power",
-    title="tuned profile saves power",
+    title="Profile of tuned saves power",
     why="tuned, which Red Hat's distributions start by default, sets governor, sysctls and more "
     "from a profile when it starts, and puts back what it found when it stops or gets another "
     "profile. With balanced or powersave, CPUs clock down; network-throughput and "
