@@ -40,11 +40,17 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     return Host(dict(START))
 
 
-def applied(host: Host) -> tuple[Executor, list[Entry]]:
+class OfPort(Put):
+    """What names the same port as the others, as most steps of a plan do."""
+
+    port: str = "p0"
+
+
+def applied(host: Host, steps: Sequence[Put] = STEPS) -> tuple[Executor, list[Entry]]:
     """Apply, and give what undoes it."""
     journal: list[Entry] = []
-    states = host.read(STEPS)
-    plan = make_plan(("alpha", step, s) for step, s in zip(STEPS, states, strict=True))
+    states = host.read(steps)
+    plan = make_plan(("alpha", step, s) for step, s in zip(steps, states, strict=True))
     Executor(plan, {"alpha": host}, journal.append, lambda: "now").apply()
     host.trips, host.ran = 0, []
     return Executor(plan, {"alpha": host}, journal.append, lambda: "now", tuple(journal)), journal
@@ -57,6 +63,16 @@ def undone(journal: list[Entry], key: str) -> list[Verified]:
 
 def test_each_step_takes_one_round_trip_after_one_for_all(host: Host):
     executor, _ = applied(host)
+    executor.undo()
+    assert host.values == START
+    assert host.trips == 1 + len(STEPS)
+
+
+def test_so_do_steps_of_one_port_though_each_may_alter_the_others(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(catalog, "step_types", lambda: {"put": OfPort})
+    executor, _ = applied(host, [OfPort(key=step.key, value=step.value) for step in STEPS])
     executor.undo()
     assert host.values == START
     assert host.trips == 1 + len(STEPS)

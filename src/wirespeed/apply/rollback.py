@@ -50,7 +50,7 @@ class Rollback:
         for number in reversed(range(len(record.plan.steps))):
             if not self._is_begun(number) or number in self.theirs:
                 continue
-            found = self._seen_still(number) or self._read(number)
+            found = self._seen_first(number) or self._read(number)
             if self._is_theirs(number, found):
                 self._leave_alone({number: found})
                 continue
@@ -100,15 +100,13 @@ class Rollback:
         self._leave_alone({n: state for n, state in found.items() if self._is_theirs(n, state)})
         self._seen = {n: state for n, state in found.items() if isinstance(state, Known)}
 
-    def _seen_still(self, number: int) -> Known[State] | None:
-        """Give what was read at first, where nothing that was put back since can have altered it.
+    def _seen_first(self, number: int) -> Known[State] | None:
+        """Give what was read at first: a change from it is refused where it is no longer so.
 
         None: it is to be read now; so is a state that is the original one already.
         """
         seen = self._seen.get(number)
-        if seen is None or number not in self._record.left:
-            return None
-        return None if seen.value == self._record.before(number) else seen
+        return None if seen is None or seen.value == self._record.before(number) else seen
 
     def _is_theirs(self, number: int, found: Observed[State]) -> bool:
         return self._is_foreign(number, found, self._record.left.get(number))
