@@ -158,8 +158,12 @@ class Rollback:
         left = self._record.left.get(number)
         self._record.write(Undoing(number=number))
         changed = self._change(number, found, to)
-        is_seen = changed is not None and changed.is_stale and found is self._seen.get(number)
-        if changed is not None and is_seen and not self._is_foreign(number, changed.now, left):
+        if (
+            changed is not None
+            and changed.is_stale
+            and found is self._seen.get(number)
+            and not self._is_foreign(number, changed.now, left)
+        ):
             # What was put back since has altered it, though nothing says that it would.
             changed = self._change(number, changed.now, to)
         return None if changed is None else self._undone(number, changed, to)

@@ -160,17 +160,8 @@ run ip-addr - ip -j addr show
 
     def vrf_above(self, netdev: str) -> str | None:
         """Give the VRF that a netdev, or what lies on it, belongs to: its routes are not main's."""
-        seen, todo = set[str](), [netdev]
-        while todo:
-            name = todo.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            for link in self.directly_above(name):
-                if _is(link.kind, "vrf"):
-                    return link.netdev
-                todo.append(link.netdev)
-        return None
+        vrfs = (link.netdev for link in self._all() if _is(link.kind, "vrf"))
+        return next((vrf for vrf in vrfs if netdev in self.ports_below(vrf)), None)
 
     def ports_below(self, netdev: str) -> frozenset[str]:
         """Every netdev that traffic through this one may leave by: members, lower ones, itself."""

@@ -15,11 +15,13 @@ MOST = 8
 _OWN = (
     "accelerator-performance atomic-guest atomic-host aws balanced balanced-battery "
     "cpu-partitioning cpu-partitioning-powersave cpu-partitioning-virt-host default desktop "
-    "desktop-powersave enterprise-storage hpc-compute intel-sst laptop-ac-powersave "
+    "desktop-powersave enterprise-storage hpc-compute intel-sst k8s-container laptop-ac-powersave "
     "laptop-battery-powersave latency-performance mssql network-latency network-throughput "
-    "openshift openshift-control-plane openshift-node oracle postgresql powersave realtime "
-    "realtime-virtual-guest realtime-virtual-host sap-hana sap-netweaver server-powersave "
-    "spindown-disk throughput-performance virtual-guest virtual-host"
+    "openshift openshift-control-plane openshift-node optimize-serial-console oracle postgresql "
+    "powersave realtime realtime-virtual-guest realtime-virtual-host sap sap-hana "
+    "sap-hana-kvm-guest sap-hana-vmware sap-netweaver server-powersave spectrumscale-ece "
+    "spindown-disk sst throughput-intel-uncore-balanced-performance throughput-performance "
+    "virtual-guest virtual-host"
 )
 OWN = frozenset(_OWN.split())
 """Names in its folder `profiles`; others are chosen by a site."""

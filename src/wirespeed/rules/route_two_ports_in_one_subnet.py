@@ -24,7 +24,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 subnets.setdefault(own.network, {})[link.netdev] = own.ip
     shared = {net: found for net, found in subnets.items() if len(found) > 1}
     if not subnets:
-        raise DoesNotApplyError("no port has an IP address of its own")
+        raise DoesNotApplyError("no port outside a VRF has an IP address of its own")
     for net, found in shared.items():
         some = next((a for a in net.hosts() if a not in found.values()), None)
         if some is None:
