@@ -8,16 +8,17 @@ import shutil
 import signal
 import tempfile
 import time
+from functools import cache
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from described.host import SHARED, remove_unused
 from wirespeed.apply import host_copy_script
+from wirespeed.host.build_cache import cache_folder
 
 STATE = pytest.StashKey[Path]()
-SHARED = "WIRESPEED_DESCRIBED"
-"""The folder that `described.host` shares captures in."""
 RARE_UNTIL = "WIRESPEED_RARE_UNTIL"
 """Seconds since 1970, after which no rare test begins: `scripts/test.sh` sets it for CI."""
 RARE_TURN = "WIRESPEED_RARE_TURN"
@@ -62,19 +63,34 @@ LONGEST = (
 def pytest_configure(config: pytest.Config) -> None:
     """Keep runs apart from the user's, for all that the tests start, too.
 
-    What one worker captures of a described host is in a folder that all workers share.
+    What is captured of a described host is in a folder that all workers and later runs share.
     """
     config.stash[STATE] = Path(tempfile.mkdtemp(prefix="wirespeed-state-"))
     os.environ["XDG_STATE_HOME"] = str(config.stash[STATE])
     if SHARED not in os.environ:
-        captures = config.stash[STATE] / "described"
-        captures.mkdir()
+        captures = cache_folder() / "described"
+        captures.mkdir(parents=True, exist_ok=True)
+        remove_unused(captures, days=30)
         os.environ[SHARED] = str(captures)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove it."""
     shutil.rmtree(config.stash[STATE], ignore_errors=True)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Refuse a test that has the machine to itself and that `scripts/test.sh` would not find."""
+    alone = any(item.get_closest_marker(name) for name in ("dpdk", "polls"))
+    if alone and not names_a_mark(item.path):
+        message = f"{item.nodeid}: scripts/test.sh finds such tests by mark.dpdk or mark.polls"
+        raise pytest.UsageError(f"{message} in their file, and this one has neither")
+
+
+@cache
+def names_a_mark(path: Path) -> bool:
+    """Whether `scripts/test.sh` finds the file."""
+    return any(name in path.read_text() for name in ("mark.dpdk", "mark.polls"))
 
 
 @pytest.hookimpl(tryfirst=True)

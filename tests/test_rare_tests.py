@@ -11,6 +11,8 @@ from wirespeed.host.local import LocalRunner
 ROOT = Path(__file__).parent.parent
 FAR_AWAY = "99999999999"
 PYTEST, PLAIN = (sys.executable, "-m", "pytest"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
+# What conftest.py imports.
+FOUND = f"PYTHONPATH={ROOT / 'tests'}"
 
 
 @pytest.mark.parametrize(("marker", "until", "skipped"), [
@@ -25,7 +27,7 @@ def test_a_rare_test_is_skipped_by_name_when_the_time_is_over(
         "import pytest\n\n@pytest.mark.rare\ndef test_rare(): pass\n\ndef test_usual(): pass\n"
     )
     for when, expected in ((until, skipped), (FAR_AWAY, False)):
-        line = ["env", PLAIN, f"WIRESPEED_RARE_UNTIL={when}", *PYTEST, "-rs", "-m"]
+        line = ["env", PLAIN, FOUND, f"WIRESPEED_RARE_UNTIL={when}", *PYTEST, "-rs", "-m"]
         options = [
             marker,
             "-p",
@@ -55,11 +57,30 @@ def test_each_commit_begins_with_another_file_of_virtual_hosts(
         (tmp_path / f"test_{name}.py").write_text(
             "import pytest\n\n@pytest.mark.machines\ndef test_up(): pass\n"
         )
-    line = ["env", PLAIN, f"WIRESPEED_RARE_TURN={turn}", *PYTEST, "--collect-only"]
+    line = ["env", PLAIN, FOUND, f"WIRESPEED_RARE_TURN={turn}", *PYTEST, "--collect-only"]
     options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", str(tmp_path)]
     done = LocalRunner().run([*line, *options], timeout_s=60)
     assert done.returncode == 0, done.output
     assert re.findall(r"test_(\w+)\.py::", done.output) == expected
+
+
+@pytest.mark.parametrize(("mark", "refused"), [
+    ("pytest.mark.dpdk", False),
+    ("pytest.mark.polls", False),
+    ('getattr(pytest.mark, "dpdk")', True),
+    ('getattr(pytest.mark, "polls")', True),
+    ('getattr(pytest.mark, "sshd")', False),
+])  # fmt: skip
+def test_a_test_that_the_script_would_not_find_by_its_mark_is_refused(
+    mark: str, refused: bool, tmp_path: Path
+):
+    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
+    file = tmp_path / "test_one.py"
+    file.write_text(f"import pytest\n\npytestmark = {mark}\n\ndef test_up(): pass\n")
+    line = ["env", PLAIN, FOUND, *PYTEST, "--collect-only", "-q", "-p", "no:cacheprovider"]
+    done = LocalRunner().run([*line, "-c", "/dev/null", str(file)], timeout_s=60)
+    assert (done.returncode != 0) is refused, done.output
+    assert ("scripts/test.sh finds such tests" in done.output + done.errors) is refused
 
 
 ALONE, REST = "(polls or (dpdk and not compiles))", "not (polls or (dpdk and not compiles))"

@@ -13,10 +13,12 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
@@ -39,7 +41,7 @@ MARK = "case"
 _TAKEN: dict[str, str] = {}
 """Captures by the description that they are of."""
 SHARED = "WIRESPEED_DESCRIBED"
-"""The folder of captures that workers of one run of tests share; unset: none is."""
+"""The folder of captures that processes of tests share; unset: none is."""
 
 
 class DescriptionError(Exception):
@@ -108,8 +110,8 @@ def _replaced(text: str, old: str, new: str, where: str) -> str:
 def capture_of(host: Host) -> str:
     """Run the collector over a description. Raises DescriptionError where they do not fit.
 
-    Equal descriptions give equal captures, so a process runs the collector once for each; and a
-    process of tests that side by side share a folder takes what another has taken.
+    Equal descriptions give equal captures, so the collector runs once for each: processes of
+    tests, side by side and one day after another, share a folder of what was taken.
     """
     key = repr(replace(host, denied=set())) + repr(sorted(host.denied))
     if key not in _TAKEN:
@@ -119,7 +121,11 @@ def capture_of(host: Host) -> str:
 
 def _shared(key: str) -> str | None:
     file = _file_of(key)
-    return file.read_text() if file and file.exists() else None
+    if not file or not file.exists():
+        return None
+    # What is used stays: `remove_unused` goes by this.
+    os.utime(file)
+    return file.read_text()
 
 
 def _kept(key: str, capture: str) -> str:
@@ -133,7 +139,27 @@ def _kept(key: str, capture: str) -> str:
 
 def _file_of(key: str) -> Path | None:
     folder = os.environ.get(SHARED)
-    return Path(folder) / sha256(key.encode()).hexdigest() if folder else None
+    return Path(folder) / sha256((_way() + key).encode()).hexdigest() if folder else None
+
+
+@cache
+def _way() -> str:
+    """What a capture depends on beside its description: the collector, this file, the tools."""
+    tools = [
+        Path(shutil.which(tool) or f"/bin/{tool}").resolve() for tool in (*ORDINARY_TOOLS, "cp")
+    ]
+    stats = [(str(tool), tool.stat().st_size, tool.stat().st_mtime_ns) for tool in tools]
+    return repr((collector_script(), Path(__file__).read_text(), stats))
+
+
+def remove_unused(folder: Path, days: float) -> None:
+    """Remove the captures that no process of tests took from a shared folder for so many days."""
+    oldest = time.time() - days * 86_400
+    for file in folder.iterdir():
+        # Another process may remove it as well.
+        with suppress(FileNotFoundError):
+            if file.stat().st_mtime < oldest:
+                file.unlink()
 
 
 def _taken(host: Host) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.dpdk, pytest.mark.compiles]
+pytestmark = [pytest.mark.dpdk, pytest.mark.compiles, pytest.mark.rare]
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "wirespeed"
 APT_GET, DPKG_DEB = "/usr/bin/apt-get", "/usr/bin/dpkg-deb"
