@@ -130,6 +130,9 @@ def grub(name: str, parameters: str) -> list[str]:
             grub("iommu", "intel_iommu=on iommu=pt"),
         ),
         ("iommu.off_for_guests/present_amd", grub("iommu", "iommu=pt")),
+        # iommu= is x86's own.
+        ("iommu.off_for_guests/present_arm", grub("iommu", "iommu.passthrough=1")),
+        ("iommu.translated/present_arm_smmu", grub("iommu", "iommu.passthrough=1")),
         (
             "tcp.buffer_below_bdp/present_half_of_the_buffer_is_too_little",
             ["sysctl -w 'net.ipv4.tcp_rmem=4096 131072 7061120'"],
