@@ -110,6 +110,10 @@ def grub(name: str, parameters: str) -> list[str]:
             ["sysctl -w kernel.sched_rt_runtime_us=-1"],
         ),
         (
+            "kernel.realtime_throttling/present_6_12_whatever_the_sysctl_says",
+            ["echo 0 | tee /sys/kernel/debug/sched/fair_server/cpu5/runtime"],
+        ),
+        (
             "kernel.watchdog_on_isolated/present_all_watched",
             ["sysctl -w kernel.watchdog_cpumask=0-3"],
         ),
