@@ -55,6 +55,24 @@ def grub(name: str, parameters: str) -> list[str]:
             ],
         ),
         (
+            "memory.no_hugepages/present_guest_without_1_gb_pages",
+            [
+                "echo 1024 | tee /sys/devices/system/node/node0/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                "echo 1024 | tee /sys/devices/system/node/node1/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                *grub("hugepages", "default_hugepagesz=2M hugepagesz=2M hugepages=2048"),
+            ],
+        ),
+        (  # Node 1 is a GPU's memory.
+            "memory.no_hugepages/present_grace_with_64_kb_and_gpu_memory",
+            [
+                "echo 1024 | tee /sys/devices/system/node/node0/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                *grub("hugepages", "default_hugepagesz=2M hugepagesz=2M hugepages=2048"),
+            ],
+        ),
+        (
             "memory.no_hugepages_on_node/present_all_on_the_other_node",
             [
                 "echo 1024 | tee /sys/devices/system/node/node1/hugepages/hugepages-2048kB"
