@@ -90,6 +90,7 @@ def grub(name: str, parameters: str) -> list[str]:
             "cpu.turbo_off/present_intel_pstate",
             ["echo 0 | tee /sys/devices/system/cpu/intel_pstate/no_turbo"],
         ),
+        ("cpu.turbo_off/present_off_in_the_bios", []),
         (
             "cpu.turbo_off/present_boost",
             ["echo 1 | tee /sys/devices/system/cpu/cpufreq/boost"],
