@@ -11,6 +11,7 @@ import pytest
 
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
+from wirespeed.model.bound import Limit
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Finding
@@ -200,6 +201,19 @@ def test_a_clock_source_that_was_given_up_is_told_from_one_that_was_not_chosen(
 ):
     (finding,) = findings(f"kernel.clocksource_not_tsc/{case}")
     assert word in finding.remedies[0].text
+
+
+@pytest.mark.parametrize(
+    ("case", "limit"),
+    [
+        ("present_4_18_a_core_may_borrow_time", Limit.AT_MOST),
+        ("present_fifo_thread_polls", Limit.EXACTLY),
+        ("present_6_12_whatever_the_sysctl_says", Limit.AT_MOST),
+    ],
+)
+def test_only_a_core_that_cannot_borrow_time_loses_exactly_the_rest(case: str, limit: Limit):
+    (finding,) = findings(f"kernel.realtime_throttling/{case}")
+    assert [bound.limit for bound in finding.bounds] == [limit]
 
 
 @pytest.mark.parametrize(

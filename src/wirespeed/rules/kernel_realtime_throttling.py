@@ -59,11 +59,9 @@ def _throttled(exam: HostExam, *, borrows: bool) -> Iterator[Finding]:
     if not polling:
         severity = Severity.NOTE
         so = f"a real-time thread that polls would lose up to {lost}; none is known to poll"
-    elif borrows:
-        severity = Severity.RISK
-        so = f"the kernel stops these threads for up to {lost}, once no CPU has time left to lend"
     else:
         severity = Severity.FAULT
+        lost = f"up to {lost}, as far as no CPU has time left to lend" if borrows else lost
         so = f"the kernel stops these threads for {lost}, and their rings overflow meanwhile"
     yield exam.finding(
         severity,
@@ -77,7 +75,7 @@ def _throttled(exam: HostExam, *, borrows: bool) -> Iterator[Finding]:
         ),
         bounds=(
             _bound(
-                Limit.EXACTLY if severity is Severity.FAULT else Limit.AT_MOST,
+                Limit.EXACTLY if polling and not borrows else Limit.AT_MOST,
                 (period - runtime) / period,
                 "(sched_rt_period_us - sched_rt_runtime_us) / sched_rt_period_us",
                 Input(name="runtime", shown=f"{runtime} us", source=f"sysctl {RUNTIME}"),
