@@ -13,7 +13,7 @@ SLOW = (
 )  # fmt: skip
 """Read through a bus or by the hypervisor, or too coarse; all others are a register or a page of
 the CPU's own. Hyper-V's counter is an MSR that leaves the guest, where it gives no page of the TSC:
-read_hv_clock_msr() of drivers/clocksource/hyperv_timer.c, which had no `_msr` until Linux 5.3."""
+read_hv_clock_msr() of drivers/clocksource/hyperv_timer.c, whose name had no `_msr` before."""
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
