@@ -43,7 +43,7 @@ class RealtimeThreads(Fact):
     script: ClassVar[str] = f"""\
 fair_servers() (
 	set +f
-	cd {FAIR_SERVER} || return
+	cd {FAIR_SERVER} || return 2
 	grep -H '' "$PWD"/cpu[0-9]*/runtime "$PWD"/cpu[0-9]*/period
 )
 show fair-server - fair_servers
