@@ -31,7 +31,7 @@ NUMBERS = {
     "mlx5-steering installed lockdown secure-boot port-owners "
     "idle-usage iommu irq irqs memory modules mlx5-lag pci pci-aer pci-config pci-hops queues "
     "rdma rdma-counters rdma-gids rdma-mtu rdma-tos session softnet sriov statistics swapped "
-    "sysctl "
+    "sysctl fair-server "
     "tcp-counts virtualization vulnerabilities "
     "wsl-mode esxi-counters esxi-cpu esxi-guests esxi-memory esxi-passthrough esxi-power "
     "esxi-fec esxi-uplink esxi-version esxi-vmx switch-kind switch-seconds":

@@ -28,3 +28,14 @@ def test_fifo_and_round_robin_are_told_from_the_rest():
 
 def test_no_reading_is_no_answer():
     assert isinstance(RealtimeThreads.parse(Capture([], complete=True)).threads, Unreadable)
+
+
+def test_fair_servers_are_read_where_debugfs_is_and_a_share_over_one_is_none():
+    """The two files of each CPU: sched_fair_server_write() of kernel/sched/debug.c."""
+    path = "/sys/kernel/debug/sched/fair_server/cpu"
+    text = f"{path}0/runtime:50000000\n{path}1/runtime:0\n{path}2/runtime:9\n{path}3/runtime:5\n"
+    text += f"{path}0/period:1000000000\n{path}1/period:1000000000\n{path}2/period:8\n"
+    sections = [Section("fair-server", "", text, "", 0)]
+    found = RealtimeThreads.parse(Capture(sections, complete=True))
+    assert found.fair_server_ns == {0: (50_000_000, 10**9), 1: (0, 10**9)}
+    assert realtime().fair_server_ns == {}

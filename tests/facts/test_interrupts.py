@@ -283,3 +283,26 @@ def test_where_threads_were_cut_off_a_missing_one_is_not_absent():
     found = workload(f"uptime 1.00\n{lines}", f"uptime 2.00\n{lines}")
     assert isinstance(found.of_process("worker"), Known)
     assert isinstance(found.of_process("iperf3"), Unreadable)
+
+
+@pytest.mark.parametrize(
+    ("queue", "other"),
+    [
+        ("i40e-ens1f0-TxRx-0", "i40e-0000:18:00.0:fdir-TxRx-0"),
+        ("ice-ens1f0-TxRx-0", "ice-0000:18:00.0:ctrl-TxRx-0"),
+        ("ens192-rxtx-0", "ens192-event-1"),
+        ("idpf-ens1-TxRx-0", "idpf-Mailbox-0"),
+    ],
+)
+def test_an_interrupt_that_only_sounds_like_a_queue_is_none(queue: str, other: str):
+    """i40e_vsi_open(), ice_vsi_open_ctrl(), vmxnet3_request_irqs(), idpf_mb_intr_req_irq()."""
+    head = "            CPU0       CPU1\n"
+    rows = [f" {n}:  5  0  PCI-MSIX-0000:18:00.0  {n}-edge  {name}" for n, name in
+            ((38, queue), (39, other))]  # fmt: skip
+    sections = [
+        Section("irqs", "", f"{ADDRESS} 38 39", "", 0),
+        Section("interrupts", "", head + "\n".join(rows), "", 0),
+    ]
+    found = Interrupts.parse(Capture(sections, complete=True)).of_queues(ADDRESS)
+    assert isinstance(found, Known)
+    assert [interrupt.name for interrupt in found.value] == [queue]

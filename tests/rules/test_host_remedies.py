@@ -11,6 +11,7 @@ import pytest
 
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
+from wirespeed.model.bound import Limit
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Finding
@@ -55,6 +56,24 @@ def grub(name: str, parameters: str) -> list[str]:
             ],
         ),
         (
+            "memory.no_hugepages/present_guest_without_1_gb_pages",
+            [
+                "echo 1024 | tee /sys/devices/system/node/node0/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                "echo 1024 | tee /sys/devices/system/node/node1/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                *grub("hugepages", "default_hugepagesz=2M hugepagesz=2M hugepages=2048"),
+            ],
+        ),
+        (  # Node 1 is a GPU's memory.
+            "memory.no_hugepages/present_grace_with_64_kb_and_gpu_memory",
+            [
+                "echo 1024 | tee /sys/devices/system/node/node0/hugepages/hugepages-2048kB"
+                "/nr_hugepages",
+                *grub("hugepages", "default_hugepagesz=2M hugepagesz=2M hugepages=2048"),
+            ],
+        ),
+        (
             "memory.no_hugepages_on_node/present_all_on_the_other_node",
             [
                 "echo 1024 | tee /sys/devices/system/node/node1/hugepages/hugepages-2048kB"
@@ -72,6 +91,7 @@ def grub(name: str, parameters: str) -> list[str]:
             "cpu.turbo_off/present_intel_pstate",
             ["echo 0 | tee /sys/devices/system/cpu/intel_pstate/no_turbo"],
         ),
+        ("cpu.turbo_off/present_off_in_the_bios", []),
         (
             "cpu.turbo_off/present_boost",
             ["echo 1 | tee /sys/devices/system/cpu/cpufreq/boost"],
@@ -110,6 +130,10 @@ def grub(name: str, parameters: str) -> list[str]:
             ["sysctl -w kernel.sched_rt_runtime_us=-1"],
         ),
         (
+            "kernel.realtime_throttling/present_6_12_whatever_the_sysctl_says",
+            ["echo 0 | tee /sys/kernel/debug/sched/fair_server/cpu5/runtime"],
+        ),
+        (
             "kernel.watchdog_on_isolated/present_all_watched",
             ["sysctl -w kernel.watchdog_cpumask=0-3"],
         ),
@@ -130,6 +154,9 @@ def grub(name: str, parameters: str) -> list[str]:
             grub("iommu", "intel_iommu=on iommu=pt"),
         ),
         ("iommu.off_for_guests/present_amd", grub("iommu", "iommu=pt")),
+        # iommu= is x86's own.
+        ("iommu.off_for_guests/present_arm", grub("iommu", "iommu.passthrough=1")),
+        ("iommu.translated/present_arm_smmu", grub("iommu", "iommu.passthrough=1")),
         (
             "tcp.buffer_below_bdp/present_half_of_the_buffer_is_too_little",
             ["sysctl -w 'net.ipv4.tcp_rmem=4096 131072 7061120'"],
@@ -174,6 +201,19 @@ def test_a_clock_source_that_was_given_up_is_told_from_one_that_was_not_chosen(
 ):
     (finding,) = findings(f"kernel.clocksource_not_tsc/{case}")
     assert word in finding.remedies[0].text
+
+
+@pytest.mark.parametrize(
+    ("case", "limit"),
+    [
+        ("present_4_18_a_core_may_borrow_time", Limit.AT_MOST),
+        ("present_fifo_thread_polls", Limit.EXACTLY),
+        ("present_6_12_whatever_the_sysctl_says", Limit.AT_MOST),
+    ],
+)
+def test_only_a_core_that_cannot_borrow_time_loses_exactly_the_rest(case: str, limit: Limit):
+    (finding,) = findings(f"kernel.realtime_throttling/{case}")
+    assert [bound.limit for bound in finding.bounds] == [limit]
 
 
 @pytest.mark.parametrize(

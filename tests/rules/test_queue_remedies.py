@@ -114,6 +114,18 @@ def diagnosed(
             Purpose.TCP,
             ["ethtool -C enp59s0f0 adaptive-rx on"],
         ),
+        (
+            "coalescing.none_for_throughput",
+            "present_igb_by_ioctl",
+            Purpose.TCP,
+            ["ethtool -C enp9s0 rx-usecs 3"],
+        ),
+        (
+            "coalescing.slow_for_latency",
+            "present_as_ixgbe_comes",
+            Purpose.LATENCY,
+            ["ethtool -C enp59s0f0 rx-usecs 0"],
+        ),
     ],
 )
 def test_a_remedy_is_the_command_for_this_host(

@@ -15,6 +15,7 @@ from wirespeed.steps.kernel_switch import KernelSwitch
 HUGE = "/sys/kernel/mm/transparent_hugepage/enabled"
 CHOICES = ("always", "madvise", "never")
 IDLE = [f"/sys/devices/system/cpu/cpu{cpu}/cpuidle/state3/disable" for cpu in range(3)]
+FAIR = "/sys/kernel/debug/sched/fair_server/cpu5/runtime"
 ASPM = "/sys/bus/pci/devices/0000:03:00.0/link/l1_aspm"
 
 
@@ -32,7 +33,7 @@ class DescribedSwitches(DescribedFiles):
     def write(self, path: str, text: str) -> str:
         if path == HUGE and text in CHOICES:
             self.files[path] = huge(text)
-        elif path != HUGE and text in ("0", "1"):
+        elif path != HUGE and (text in ("0", "1") or (path == FAIR and text == "50000000")):
             self.files[path] = f"{text}\n"
         else:
             return "Invalid argument"
@@ -53,6 +54,12 @@ def test_one_of_a_list():
         DescribedSwitches({HUGE: huge("never")}),
     )
     prove(step("never", HUGE), start, goal)
+
+
+def test_a_fair_server_gets_its_runtime_back():
+    """sched_fair_server_write() of kernel/sched/debug.c: nanoseconds, no more than its period."""
+    start = DescribedSwitches({FAIR: "50000000\n"})
+    prove(step("0", FAIR), start, DescribedSwitches({FAIR: "0\n"}))
 
 
 def test_idle_states_of_cpus_that_differ():

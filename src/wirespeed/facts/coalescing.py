@@ -9,6 +9,18 @@ from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Observed, read_as
 
+CHOOSES_AT: dict[str, tuple[int, ...]] = {
+    "igb": (3, 1),
+    "igc": (3, 1),
+    "e1000e": (3, 1, 4),
+    "ixgbe": (1,),
+    "ixgbevf": (1,),
+}
+"""Values of rx-usecs that are no time: the driver then chooses the wait by the load, and has no
+other word for `adaptive`. The first is what it comes with: IGB_DEFAULT_ITR of igb.h,
+IGC_DEFAULT_ITR of igc.h, e1000_set_coalesce() of e1000e/ethtool.c, ixgbe_set_coalesce() and
+ixgbevf_set_coalesce()."""
+
 
 @dataclass(frozen=True, slots=True)
 class NetdevCoalescing:

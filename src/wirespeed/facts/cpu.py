@@ -96,6 +96,11 @@ show cpuinfo - first_cpu
             return Absent(source, f"there is no NUMA node {numa_node}")
         return Known(cpus, source)
 
+    @property
+    def is_arm(self) -> bool:
+        """Whether the first CPU is known for an Arm of 64 bits: `asimd` is among its features."""
+        return isinstance(self.flags, Known) and "asimd" in self.flags.value
+
     def cores(self) -> int:
         """Count the physical cores online. Raises CannotTellError where siblings are not known."""
         return len(

@@ -1,15 +1,18 @@
-"""Threads of the workload that run under a real-time policy."""
+"""Threads of the workload that run under a real-time policy, and what may take time from them."""
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from wirespeed.facts.workload import STAT, Workload
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Known, Observed
+from wirespeed.model.observed import Known, Observed, read_as
 
 POLICY = 37
 """Place after the state in /proc/PID/stat, proc(5) field 41: 1 is SCHED_FIFO, 2 is SCHED_RR."""
+FAIR_SERVER = "/sys/kernel/debug/sched/fair_server"
+RUNTIME = re.compile(rf"{FAIR_SERVER}/cpu(\d{{1,5}})/runtime")
 POLICIES = {1: "SCHED_FIFO", 2: "SCHED_RR"}
 
 
@@ -18,6 +21,8 @@ class RealtimeThread:
     """One busy thread under SCHED_FIFO or SCHED_RR."""
 
     tid: int
+    cpu: int
+    """Where it ran last."""
     name: str
     policy: str
     cpu_share: Observed[float]
@@ -29,15 +34,28 @@ class RealtimeThreads(Fact):
     """Busy threads that a time limit on real-time threads would stop."""
 
     threads: Observed[tuple[RealtimeThread, ...]]
+    fair_server_ns: dict[int, tuple[int, int]]
+    """CPU: how long its ordinary threads run of which period, if they wait behind real-time ones.
 
-    script: ClassVar[str] = ""
+    Since Linux 6.12; (0, …): they are never run. Empty where debugfs was not read.
+    """
+
+    script: ClassVar[str] = f"""\
+fair_servers() (
+	set +f
+	cd {FAIR_SERVER} || return 2
+	grep -H '' "$PWD"/cpu[0-9]*/runtime "$PWD"/cpu[0-9]*/period
+)
+show fair-server - fair_servers
+"""
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read the section `threads` of the workload once more, for what it leaves out."""
+        """Read `fair-server`, and the workload's `threads` once more, for what it leaves out."""
         workload = Workload.parse(capture).threads
+        servers = _fair_servers(capture)
         if not isinstance(workload, Known):
-            return cls(workload)
+            return cls(workload, servers)
         section = capture.section("threads")
         policies = {
             int(match[3]): int(match[5].split()[POLICY])
@@ -45,8 +63,21 @@ class RealtimeThreads(Fact):
             if len(match[5].split()) > POLICY
         }
         found = tuple(
-            RealtimeThread(t.tid, t.name, POLICIES[policies[t.tid]], t.cpu_share)
+            RealtimeThread(t.tid, t.last_cpu, t.name, POLICIES[policies[t.tid]], t.cpu_share)
             for t in workload.value
             if policies.get(t.tid) in POLICIES
         )
-        return cls(Known(found, "ps -eLo tid,cls,rtprio,psr,pcpu,comm --sort=-pcpu"))
+        source = "ps -eLo tid,cls,rtprio,psr,pcpu,comm --sort=-pcpu"
+        return cls(Known(found, source), servers)
+
+
+def _fair_servers(capture: Capture) -> dict[int, tuple[int, int]]:
+    files = capture.files("fair-server", ("runtime", "period"))
+    found = {}
+    for path in files.paths():
+        if match := RUNTIME.fullmatch(path):
+            runtime = read_as(files[path], int)
+            period = read_as(files[f"{FAIR_SERVER}/cpu{match[1]}/period"], int)
+            if isinstance(runtime, Known) and isinstance(period, Known):
+                found[int(match[1])] = (runtime.value, period.value)
+    return {cpu: (run, of) for cpu, (run, of) in found.items() if 0 <= run <= of and of}

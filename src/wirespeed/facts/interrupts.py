@@ -13,12 +13,14 @@ ATTRIBUTES = ("smp_affinity_list", "effective_affinity_list")
 MAX_LISTED = 4096
 """Interrupts that are looked at; what comes after them is not."""
 OF_A_QUEUE = re.compile(
-    r"^(?!irdma-|bnxt_re-|bnxt_qplib_|hns-)"
+    r"^(?!irdma-|bnxt_re-|bnxt_qplib_|hns-|.*(:fdir|:ctrl|-event|-Mailbox)-)"
     r".*(comp\d|[tr]x|input|output|fp-|ntfy|_q\d|-\d+(@|$))",
     re.I,
 )
 """Those of an RDMA driver on the same function are of no queue of the netdev: irdma/hw.c,
-bnxt_re/qplib_fp.c and hns/hns_roce_hw_v2.c of drivers/infiniband/hw."""
+bnxt_re/qplib_fp.c and hns/hns_roce_hw_v2.c of drivers/infiniband/hw. Nor are those of flow rules,
+of events and of a mailbox: i40e_vsi_open(), ice_vsi_open_ctrl(), vmxnet3_request_irqs() and
+idpf_mb_intr_req_irq()."""
 NO_HANDLER = re.compile(r"(\d+-)?(edge|level|fasteoi)", re.I)
 SOURCE = "cat /proc/interrupts"
 

@@ -4,11 +4,13 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.cpu import Cpus
 from wirespeed.model.capture import Capture
-from wirespeed.model.fact import Fact
+from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 LINE = re.compile(r"(\S+) group=(\S*) type=(\S*)")
+PASSTHROUGH = "iommu=pt"
 TYPES = ("DMA", "DMA-FQ", "identity", "blocked", "auto")
 
 
@@ -64,6 +66,17 @@ show iommu - iommu_list
             groups=read_as(text, _count),
             by_function=by_function,
         )
+
+
+def passthrough_parameter(host: HostFacts) -> str:
+    """Give what lets the host's own devices bypass the IOMMU, on the kernel's command line.
+
+    `iommu=` is x86's own (early_param of arch/x86/kernel/pci-dma.c); an Arm kernel ignores it, and
+    takes `iommu.passthrough=` of drivers/iommu/iommu.c.
+    """
+    units = host[Iommu].units
+    has_smmu = isinstance(units, Known) and any(unit.startswith("smmu") for unit in units.value)
+    return "iommu.passthrough=1" if has_smmu or host[Cpus].is_arm else PASSTHROUGH
 
 
 def _count(text: str) -> int:

@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.cpu import Cpus
 from wirespeed.model.capture import Capture, Files
-from wirespeed.model.fact import Fact
+from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 ATTRIBUTES = ("nr_hugepages", "free_hugepages", "meminfo", "enabled")
@@ -16,6 +17,7 @@ POOL = re.compile(
 NODE = re.compile(r"/sys/devices/system/node/node(\d{1,5})/meminfo")
 MOUNT = re.compile(r"(\S+) (\S+) hugetlbfs (\S+) .*")
 SIZE = re.compile(r"pagesize=(\d{1,6})([KMG])")
+LARGE_BYTES = 1 << 30
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -88,13 +90,19 @@ show swapped - swapped
         """Hugepage pools of one node; None: of the whole host."""
         return tuple(pool for pool in self.pools if pool.numa_node == numa_node)
 
+    @property
+    def nodes_with_memory(self) -> int:
+        """How many nodes have memory, 1 at least: that of a socket without any has 0 kB."""
+        totals = self.node_bytes.values()
+        return max(1, sum(not isinstance(total, Known) or total.value > 0 for total in totals))
+
     def pages_for_dpdk(self, page_bytes: int, numa_node: int | None = None) -> int:
         """How many hugepages of a size to reserve on one node; None: on the whole host.
 
         2 GiB of each node, as DPDK's guide for Linux reserves them, or 4 of the 1 GB pages; but no
         more than a quarter of the memory. 0: a quarter holds none.
         """
-        nodes = 1 if numa_node is not None else max(1, len(self.node_bytes))
+        nodes = 1 if numa_node is not None else self.nodes_with_memory
         wanted = nodes * max(4, (2 << 30) // page_bytes)
         total = self.total_bytes if numa_node is None else self.node_bytes.get(numa_node)
         if not isinstance(total, Known):
@@ -135,6 +143,21 @@ show swapped - swapped
             transparent=read_as(files["/sys/kernel/mm/transparent_hugepage/enabled"], _chosen),
             swapped_in_pages=_swapped_in(capture),
         )
+
+
+def has_gigabyte_pages(host: HostFacts) -> Observed[bool]:
+    """Whether the kernel can have hugepages of 1 GB.
+
+    An x86 CPU says so, `pdpe1gb`. Else a pool of them does: Arm has one with pages of 4 kB, and
+    none with 64 kB (hugetlbpage_init() of arch/arm64/mm/hugetlbpage.c).
+    """
+    flags = host[Cpus].flags
+    if isinstance(flags, Known):
+        is_arm = host[Cpus].is_arm
+        has_pool = any(pool.page_bytes == LARGE_BYTES for pool in host[Memory].pools_of(None))
+        pools = "ls /sys/kernel/mm/hugepages"
+        return Known(has_pool, pools) if is_arm else Known("pdpe1gb" in flags.value, flags.source)
+    return flags
 
 
 def _pool(match: re.Match[str], files: Files) -> HugepagePool:

@@ -45,8 +45,8 @@ RULE = HostRule(
     slug="bond.reorders_frames",
     title="Bond in round-robin mode reorders TCP",
     why="balance-rr is the only mode in which one connection uses more than one member, and the "
-    "price of that is order: frames wait in queues of different lengths. From the fourth "
-    "duplicate acknowledgement on TCP sends again what is still on its way.",
+    "price of that is order: frames wait in queues of different lengths. From the third "
+    "duplicate acknowledgement on (RFC 5681 section 3.2) TCP sends again what is still on its way.",
     source="https://docs.kernel.org/networking/bonding.html (balance-rr; `packets arriving out of "
     "order, causing TCP/IP's congestion control system to kick in`)",
     check=_check,

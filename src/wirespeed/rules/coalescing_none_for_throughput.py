@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.coalescing import Coalescing
+from wirespeed.facts.coalescing import CHOOSES_AT, Coalescing
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.interrupts import Interrupts
@@ -46,7 +46,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         )
     settings: tuple[str, ...] = ("rx-usecs", "8")
     parameters: dict[str, object] = {"rx_usecs": 8}
-    if isinstance(adaptive, Known):
+    own = CHOOSES_AT.get(exam.port.driver or "")
+    if own:
+        # By ioctl(), ethtool prints `Adaptive RX: off` of them, too, and cannot turn it on.
+        settings, parameters = ("rx-usecs", f"{own[0]}"), {"rx_usecs": own[0]}
+    elif isinstance(adaptive, Known):
         settings, parameters = ("adaptive-rx", "on"), {"adaptive_rx": True}
     yield exam.finding(
         Severity.RISK if is_costly else Severity.NOTE,

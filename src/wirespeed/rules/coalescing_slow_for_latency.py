@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.coalescing import Coalescing
+from wirespeed.facts.coalescing import CHOOSES_AT, Coalescing
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
@@ -10,7 +10,7 @@ from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 SHORT_USECS = 5
-"""igc comes with 3: such a wait is not worth a word."""
+"""Such a wait is not worth a word."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -25,7 +25,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if isinstance(coalescing.rx_usecs, Absent)
         else known(coalescing.rx_usecs, "receive coalescing")
     )
-    if not is_adaptive and waits_usecs <= SHORT_USECS:
+    driver = exam.port.driver or ""
+    chooses = not is_adaptive and waits_usecs in CHOOSES_AT.get(driver, ())
+    if not is_adaptive and not chooses and waits_usecs <= SHORT_USECS:
         return
     settings: list[tuple[str, str]] = []
     parameters: dict[str, object] = {}
@@ -37,15 +39,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         settings.append(("rx-usecs", "0"))
         parameters["rx_usecs"] = 0
     yield exam.finding(
-        Severity.RISK if is_adaptive else Severity.FAULT,
+        Severity.RISK if is_adaptive or chooses else Severity.FAULT,
         (
             Evidence(
-                found=f"rx-usecs {waits_usecs}{', adaptive' if is_adaptive else ''}",
+                found=f"rx-usecs {waits_usecs}{', adaptive' if is_adaptive else ''}"
+                f"{f', with which {driver} chooses the wait itself' if chooses else ''}",
                 source=f"ethtool -c {netdev}",
             ),
         ),
         so="under load the driver itself lengthens the wait"
-        if is_adaptive
+        if is_adaptive or chooses
         else f"a single frame waits up to {waits_usecs} µs before the card interrupts the host",
         remedies=(
             Remedy(

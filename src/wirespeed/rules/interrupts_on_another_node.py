@@ -85,11 +85,15 @@ def _remedies(exam: PortExam, node: int, placed: Mapping[int, int], stay: int) -
 
 
 def _where(queue: Interrupt) -> frozenset[int]:
-    """CPUs that it landed on during the capture; else those that it is programmed for."""
+    """CPUs that it landed on during the capture; else those that it is programmed for.
+
+    A chip that does not say which leaves the effective mask empty, as Xen's of older kernels:
+    irq_validate_effective_affinity() of kernel/irq/manage.c.
+    """
     if isinstance(queue.new_of_cpu, Known) and queue.new_of_cpu.value:
         return frozenset(queue.new_of_cpu.value)
     effective = queue.effective_affinity
-    if isinstance(effective, Absent):
+    if isinstance(effective, Absent) or (isinstance(effective, Known) and not effective.value):
         effective = queue.irq_affinity
     return known(effective, f"affinity of interrupt {queue.number}")
 

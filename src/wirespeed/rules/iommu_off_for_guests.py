@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.cpu import Cpus
-from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.iommu import Iommu, passthrough_parameter
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.link import best_bps
@@ -30,6 +30,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if known(iommu.groups, "the IOMMU's groups"):
         return
     is_intel = isinstance(flags, Known) and "vmx" in flags.value
+    parameter = passthrough_parameter(exam.host)
     netdevs = _vfs_as_netdevs(exam)
     yield exam.finding(
         Severity.NOTE if netdevs else Severity.FAULT,
@@ -51,14 +52,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         else "vfio-pci accepts no device: no VF can be passed to a guest",
         remedies=(
             Remedy(
-                text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD) in the BIOS",
+                text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD), SMMU (Arm) in the BIOS",
                 by_hand=ByHand.BIOS,
             ),
             boot_remedy(
                 kernel,
                 "enable it in the kernel, for guests' devices only",
                 "iommu",
-                "intel_iommu=on iommu=pt" if is_intel else "iommu=pt",
+                f"intel_iommu=on {parameter}" if is_intel else parameter,
             ),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.iommu import PASSTHROUGH, Iommu, passthrough_parameter
 from wirespeed.facts.kernel import CommandLine, Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.model.finding import Evidence, Finding, Severity
@@ -29,7 +29,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if isinstance(domain, Unreadable):
         # The kernel's default is a matter of how it was built, unless the command line says.
         line = exam.host[Kernel].command_line
-        if not (isinstance(line, Known) and _is_passthrough(line.value)):
+        parameter = passthrough_parameter(exam.host)
+        if not (isinstance(line, Known) and _is_passthrough(line.value, parameter)):
             known(domain, "how the IOMMU treats this port")
         return
     kind = known(domain, "how the IOMMU treats this port")
@@ -47,15 +48,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 "let the host's own devices bypass the IOMMU (they can then access all of the "
                 "host's memory; guests' devices stay confined)",
                 "iommu",
-                "iommu=pt",
+                passthrough_parameter(exam.host),
             ),
         ),
         unpriced="the cost depends on how often buffers are mapped: measure before and after",
     )
 
 
-def _is_passthrough(line: CommandLine) -> bool:
-    return "pt" in (line.last("iommu") or "").split(",") or line.last("iommu.passthrough") == "1"
+def _is_passthrough(line: CommandLine, parameter: str) -> bool:
+    has_pt = parameter == PASSTHROUGH and "pt" in (line.last("iommu") or "").split(",")
+    return has_pt or line.last("iommu.passthrough") == "1"
 
 
 def _severity(domain: str, purpose: Purpose | None) -> Severity:
@@ -69,8 +71,8 @@ RULE = PortRule(
     title="Host DMA is translated by the IOMMU",
     why="In a translated domain the driver maps and unmaps every buffer, and the card's DMA "
     "waits for the IOMMU's tables whenever its cache misses. This shows with small frames at "
-    "high load. iommu=pt keeps translation for guests' devices and bypasses it for the "
-    "host's own.",
+    "high load. iommu=pt (on Arm iommu.passthrough=1) keeps translation for guests' "
+    "devices and bypasses it for the host's own.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu=, "
     "iommu.passthrough=, iommu.strict=); https://docs.kernel.org/admin-guide/abi-testing.html "
     "(/sys/kernel/iommu_groups/<grp_id>/type); Neugebauer et al., SIGCOMM 2018 (IOMMU)",

@@ -1,62 +1,71 @@
 """Real-time threads that poll, under a limit on how long real-time threads may run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from wirespeed.facts.cpu_realtime import RealtimeThreads
+from wirespeed.facts.cpu_realtime import FAIR_SERVER, RealtimeThread, RealtimeThreads
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.ceiling import Input
-from wirespeed.model.finding import Evidence, Finding, Severity
+from wirespeed.model.command import Command
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
 RUNTIME = "kernel.sched_rt_runtime_us"
 PERIOD = "kernel.sched_rt_period_us"
-WITHOUT_THROTTLING = (6, 12)
-"""Since then, others get the rest of the period only if they wait for it: the fair server."""
+BORROWING = (5, 10)
+"""Before, a CPU borrows the time that others have left for real-time threads: *sched/rt: Disable
+RT_RUNTIME_SHARE by default*."""
+FAIR_SERVERS = (6, 12)
+"""Since then the sysctl limits nothing that runs: a fair server of each CPU runs its ordinary
+threads, if they wait. *sched/fair: Fair server interface*."""
+FAIR_NS = (50_000_000, 1_000_000_000)
+"""What each has of which period, where it was not read: fair_server_init() of Linux 6.12."""
 POLLS = 0.9
 """A thread that runs for more of the time does not wait for work."""
+MOST = 8
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    sysctls, kernel = exam.host[Sysctls], exam.host[Kernel]
+    version = known(exam.host[Kernel].version(), "the kernel's version")
+    if version >= FAIR_SERVERS:
+        yield from _served(exam)
+    else:
+        yield from _throttled(exam, borrows=version < BORROWING)
+
+
+def _polling(exam: HostExam) -> list[RealtimeThread]:
+    threads = known(exam.host[RealtimeThreads].threads, "which threads are real-time")
+    return [t for t in threads if isinstance(t.cpu_share, Known) and t.cpu_share.value > POLLS]
+
+
+def _polls(threads: Sequence[RealtimeThread]) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(found=f"{t.name} polls under {t.policy}", source=f"chrt -p {t.tid}")
+        for t in threads[:MOST]
+    )
+
+
+def _throttled(exam: HostExam, *, borrows: bool) -> Iterator[Finding]:
+    sysctls = exam.host[Sysctls]
     runtime = known(sysctls.number(RUNTIME), "the limit on real-time threads")
     period = known(sysctls.number(PERIOD), "the period of that limit")
     if runtime < 0 or runtime >= period:
         return
-    version = known(kernel.version(), "the kernel's version")
-    threads = known(exam.host[RealtimeThreads].threads, "which threads are real-time")
-    polling = [
-        thread
-        for thread in threads
-        if isinstance(thread.cpu_share, Known) and thread.cpu_share.value > POLLS
-    ]
+    polling = _polling(exam)
     lost = f"{(period - runtime) / 1000:g} ms of every {period / 1000:g} ms"
-    only_if_waited_for = version >= WITHOUT_THROTTLING
     if not polling:
         severity = Severity.NOTE
-        when = " whenever an ordinary thread waits for its core" if only_if_waited_for else ""
-        so = f"a real-time thread that polls would lose up to {lost}{when}; none is known to poll"
-    elif only_if_waited_for:
-        severity = Severity.RISK
-        so = f"these threads lose up to {lost} whenever an ordinary thread waits for their core"
+        so = f"a real-time thread that polls would lose up to {lost}; none is known to poll"
     else:
         severity = Severity.FAULT
+        lost = f"up to {lost}, as far as no CPU has time left to lend" if borrows else lost
         so = f"the kernel stops these threads for {lost}, and their rings overflow meanwhile"
     yield exam.finding(
         severity,
-        (
-            Evidence(found=f"{runtime} of {period} us", source=f"sysctl {RUNTIME}"),
-            *(
-                Evidence(
-                    found=f"{thread.name} polls under {thread.policy}",
-                    source=f"chrt -p {thread.tid}",
-                )
-                for thread in polling[:8]
-            ),
-        ),
+        (Evidence(found=f"{runtime} of {period} us", source=f"sysctl {RUNTIME}"), *_polls(polling)),
         so=so,
         remedies=(
             sysctl_remedy(
@@ -65,10 +74,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
         ),
         bounds=(
-            Bound.of_share(
-                Limit.EXACTLY if severity is Severity.FAULT else Limit.AT_MOST,
+            _bound(
+                Limit.EXACTLY if polling and not borrows else Limit.AT_MOST,
                 (period - runtime) / period,
-                "of the time of each real-time thread that polls",
                 "(sched_rt_period_us - sched_rt_runtime_us) / sched_rt_period_us",
                 Input(name="runtime", shown=f"{runtime} us", source=f"sysctl {RUNTIME}"),
                 Input(name="period", shown=f"{period} us", source=f"sysctl {PERIOD}"),
@@ -77,17 +85,88 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     )
 
 
+def _served(exam: HostExam) -> Iterator[Finding]:
+    servers = exam.host[RealtimeThreads].fair_server_ns
+    polling = _polling(exam)
+    served = [t for t in polling if servers.get(t.cpu, FAIR_NS)[0]]
+    if (polling and not served) or (servers and not any(run for run, _ in servers.values())):
+        return
+    cpus = sorted({t.cpu for t in served})
+    told = [servers[cpu] for cpu in (cpus or servers) if cpu in servers] or [FAIR_NS]
+    runtime, period = max(told, key=lambda one: one[0] / one[1])
+    lost = f"{runtime / 1e6:g} ms of every {period / 1e6:g} ms"
+    waited = "whenever an ordinary thread waits for"
+    source = f"sudo grep . {FAIR_SERVER}/cpu{cpus[0] if cpus else '*'}/runtime"
+    yield exam.finding(
+        Severity.RISK if served else Severity.NOTE,
+        (
+            Evidence(
+                found=f"fair servers: {runtime} of {period} ns"
+                f"{'' if servers else ', unless they were changed: they were not read'}",
+                source=source,
+            ),
+            *_polls(served),
+        ),
+        so=f"these threads lose up to {lost} {waited} their core"
+        if served
+        else f"a real-time thread that polls would lose up to {lost} {waited} its core; none is "
+        "known to poll",
+        remedies=(_stop_serving(cpus),),
+        bounds=(
+            _bound(
+                Limit.AT_MOST,
+                runtime / period,
+                "runtime / period of the fair server",
+                Input(name="runtime", shown=f"{runtime} ns", source=source),
+                Input(name="period", shown=f"{period} ns", source=source),
+            ),
+        ),
+    )
+
+
+def _stop_serving(cpus: Sequence[int]) -> Remedy:
+    text = (
+        "turn the fair servers of these CPUs off until the next boot (an ordinary thread that has "
+        "to run there then waits for ever, possibly one of the kernel's); "
+        f"{RUNTIME} no longer changes that"
+    )
+    if not cpus:
+        text = f"where such a thread is to poll: {text}: write 0 to {FAIR_SERVER}/cpu*/runtime"
+        return Remedy(text=text, by_hand=ByHand.WORKLOAD)
+    paths = [f"{FAIR_SERVER}/cpu{cpu}/runtime" for cpu in cpus]
+    return Remedy(
+        text=text,
+        commands=(Command(argv=("tee", *paths), stdin="0"),),
+        steps=(
+            StepCall.of(
+                "kernel_switch",
+                paths=paths,
+                value="0",
+                reason="The real-time threads there keep all of their core's time.",
+            ),
+        ),
+    )
+
+
+def _bound(limit: Limit, share: float, formula: str, *inputs: Input) -> Bound:
+    of = "of the time of each real-time thread that polls"
+    return Bound.of_share(limit, share, of, formula, *inputs)
+
+
 RULE = HostRule(
     slug="kernel.realtime_throttling",
     title="Real-time threads are throttled",
     why="Linux lets real-time threads run for 950 ms of each second, so that a runaway thread "
     "does not hang the host. A thread that polls under SCHED_FIFO always reaches this limit: "
     "for 50 ms of each second nothing polls its port. Since Linux 6.12 it loses that time "
-    "only if ordinary threads wait for the core.",
-    source="https://docs.kernel.org/scheduler/sched-rt-group.html; Linux 6.12, commit 5f6bd380c7bd "
-    "(sched/rt: Remove default bandwidth control)",
+    "only if ordinary threads wait for the core, to the core's fair server, which the sysctl "
+    "does not limit. Before 5.10 a core may borrow the time of others.",
+    source="https://docs.kernel.org/scheduler/sched-rt-group.html; Linux 6.12, commits "
+    "5f6bd380c7bd (sched/rt: Remove default bandwidth control) and *sched/fair: Fair server "
+    "interface*; Linux 5.10, *sched/rt: Disable RT_RUNTIME_SHARE by default*",
     purposes=frozenset({Purpose.DPDK}),
     price="(sched_rt_period_us - sched_rt_runtime_us) / sched_rt_period_us of a polling thread's "
-    "time; at most that since Linux 6.12",
+    "time, at most that before Linux 5.10; at most runtime / period of its core's fair server "
+    "since Linux 6.12",
     check=_check,
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
-from wirespeed.facts.memory import Memory
+from wirespeed.facts.memory import LARGE_BYTES, Memory, has_gigabyte_pages
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
@@ -13,7 +13,7 @@ from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
-SMALL_BYTES, LARGE_BYTES = 2 << 20, 1 << 30
+SMALL_BYTES = 2 << 20
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -24,7 +24,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if any(counts):
         return
     nodes = exam.host[Cpus].nodes
-    numbers = sorted(nodes.value) if isinstance(nodes, Known) else [0]
+    # A node without CPUs is memory of CXL or of a GPU.
+    numbers = sorted(n for n, c in nodes.value.items() if c) if isinstance(nodes, Known) else [0]
     yield exam.finding(
         Severity.FAULT,
         tuple(
@@ -49,9 +50,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 
 def _now(memory: Memory, nodes: list[int]) -> Iterator[Remedy]:
-    counts = {node: memory.pages_for_dpdk(SMALL_BYTES, node) for node in nodes}
+    wanted = {node: memory.pages_for_dpdk(SMALL_BYTES, node) for node in nodes}
+    counts = {node: count for node, count in wanted.items() if count}
+    if not counts:
+        return
     yield Remedy(
-        text="reserve 2 MB pages now, on every node (they are lost at the next boot)",
+        text="reserve 2 MB pages now, on every node with CPUs (they are lost at the next boot)",
         commands=tuple(
             write_file(
                 f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages",
@@ -67,9 +71,13 @@ def _now(memory: Memory, nodes: list[int]) -> Iterator[Remedy]:
 
 
 def _at_boot(exam: HostExam, memory: Memory) -> Iterator[Remedy]:
-    """Pages of 1 GB where a quarter of the memory holds one for each node, else of 2 MB."""
+    """Pages of 1 GB where a quarter of the memory holds one for each node, else of 2 MB.
+
+    A kernel that cannot have a size ignores `hugepagesz=`, and the `hugepages=` after it.
+    """
     count, size = memory.pages_for_dpdk(LARGE_BYTES), "1G"
-    if count < max(1, len(memory.node_bytes)):
+    large = has_gigabyte_pages(exam.host)
+    if count < memory.nodes_with_memory or (isinstance(large, Known) and not large.value):
         count, size = memory.pages_for_dpdk(SMALL_BYTES), "2M"
     yield boot_remedy(
         exam.host[Kernel],

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
-from wirespeed.facts.memory import Memory
+from wirespeed.facts.memory import LARGE_BYTES, Memory, has_gigabyte_pages
 from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
-
-GIB = 1 << 30
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -21,13 +19,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     reserved = [pool for pool in pools if known(pool.total, "hugepages")]
     if not reserved:
         raise DoesNotApplyError("there are no hugepages at all: see memory.no_hugepages")
-    flags = exam.host[Cpus].flags
-    if "pdpe1gb" not in known(flags, "whether the CPU has 1 GB pages"):
+    large = has_gigabyte_pages(exam.host)
+    if not known(large, "whether the CPU has 1 GB pages"):
         raise DoesNotApplyError("this CPU has no 1 GB pages")
-    if any(pool.page_bytes >= GIB for pool in reserved):
+    if any(pool.page_bytes >= LARGE_BYTES for pool in reserved):
         return
-    if not memory.pages_for_dpdk(GIB):
+    if not memory.pages_for_dpdk(LARGE_BYTES):
         raise DoesNotApplyError("a quarter of the memory is less than one page of 1 GB")
+    flag = "" if exam.host[Cpus].is_arm else " (pdpe1gb)"
+    count = memory.pages_for_dpdk(LARGE_BYTES)
     yield exam.finding(
         Severity.NOTE,
         (
@@ -39,7 +39,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 )
                 for pool in reserved
             ),
-            Evidence(found="the CPU has 1 GB pages (pdpe1gb)", source=flags.source),
+            Evidence(found=f"the CPU has 1 GB pages{flag}", source=large.source),
         ),
         so="buffers of a few gigabytes need hundreds of TLB entries; with 1 GB pages they need a "
         "few",
@@ -48,7 +48,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 exam.host[Kernel],
                 "reserve 1 GB pages",
                 "hugepages",
-                f"default_hugepagesz=1G hugepagesz=1G hugepages={memory.pages_for_dpdk(GIB)}",
+                f"default_hugepagesz=1G hugepagesz=1G hugepages={count}",
             ),
         ),
         unpriced="it costs TLB misses only, which depend on how many buffers are in use",

@@ -12,10 +12,13 @@ from wirespeed.facts.offload_cost import (
 from wirespeed.facts.offloads import Offloads
 from wirespeed.model.finding import Finding
 from wirespeed.model.observed import known
-from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 SEGMENTATION = ("tx-tcp-segmentation", "tx-tcp6-segmentation")
 NEEDED = ("tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6", "tx-scatter-gather")
+LEFT_OFF = ("r8169",)
+"""Drivers that come with segmentation off since their cards stop sending with it: *r8169: change
+back SG and TSO to be disabled by default*, Linux 5.7 and stable kernels of April 2020."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -25,6 +28,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     off = could_be_on(offloads, *SEGMENTATION)
     if not off:
         return
+    if exam.port.driver in LEFT_OFF:
+        raise DoesNotApplyError(
+            f"{exam.port.driver} leaves it off on purpose: with it, some of its cards stop sending"
+        )
     missing = could_be_on(offloads, *NEEDED)
     yield exam.finding(
         severity_without_offload(exam.host, netdev),

@@ -22,6 +22,7 @@ SWITCHES = tuple(
         rf"{CPU}/cpufreq/boost",
         rf"{CPU}/cpufreq/policy\d{{1,4}}/(scaling_(min|max)_freq|energy_performance_preference)",
         rf"{CPU}/cpu\d{{1,4}}/cpuidle/state\d{{1,2}}/disable",
+        r"/sys/kernel/debug/sched/fair_server/cpu\d{1,4}/runtime",
         rf"{PCI}/sriov_drivers_autoprobe",
         rf"{PCI}"
         r"/link/(clkpm|l0s_aspm|l1_aspm|l1_1_aspm|l1_2_aspm|l1_1_pcipm|l1_2_pcipm)",
@@ -39,7 +40,7 @@ def _switch(path: str) -> str:
 
 
 class KernelSwitch(Step):
-    """Each of these files has this value: hugepages, KSM, turbo, idle states, ASPM, VFs' drivers.
+    """Each of these files has this value: hugepages, KSM, turbo, idle states, fair servers, ASPM.
 
     Of a list the value in brackets counts, as in `always [madvise] never`.
     """
