@@ -23,6 +23,7 @@ from wirespeed.steps.vf_settings import VfSettings
 
 PORTS = ["0000:01:00.0", "0000:02:00.0"]
 SYSFS = "/sys/devices/system"
+AUTOPROBE = "/sys/bus/pci/devices/{}/sriov_drivers_autoprobe"
 
 
 def data(**changes: Any) -> dict[str, Any]:
@@ -199,9 +200,11 @@ def test_a_vf_of_each_port_goes_to_dpdk_with_an_address_and_the_port_stays_up():
     wanted = spec(**vfs("fwd"))
     assert shown(wanted, with_vfs()) == [
         "link_up enp1s0",
+        f"kernel_switch {AUTOPROBE.format('0000:01:00.0')}",
         "vf_count 0000:01:00.0",
         "vf_settings VF 0 of enp1s0",
         "link_up enp2s0",
+        f"kernel_switch {AUTOPROBE.format('0000:02:00.0')}",
         "vf_count 0000:02:00.0",
         "vf_settings VF 0 of enp2s0",
         "hugepages hugepages of 2048 KiB",
@@ -243,7 +246,7 @@ def test_frames_above_the_usual_size_need_the_ports_own_mtu_before_its_vf_is_mad
     assert shown(wanted, with_vfs())[:3] == [
         "mtu enp1s0",
         "link_up enp1s0",
-        "vf_count 0000:01:00.0",
+        f"kernel_switch {AUTOPROBE.format('0000:01:00.0')}",
     ]
     (step, *_) = dpdk(wanted, "fwd", with_vfs())
     assert step.step.model_dump()["mtu"] == 9000

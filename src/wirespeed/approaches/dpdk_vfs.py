@@ -11,7 +11,7 @@ from wirespeed.approaches.guest_network import LOCAL_STATION
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.unmanaged import unmanaged
-from wirespeed.approaches.vf_ports import FIRMWARE_DRIVERS, vf_address
+from wirespeed.approaches.vf_ports import FIRMWARE_DRIVERS, never_probed, vf_address
 from wirespeed.ceilings.ethernet import FRAME_OF_PAYLOAD_BYTES
 from wirespeed.facts.sriov import Sriov, SriovPf
 from wirespeed.model.error import InputError
@@ -36,6 +36,7 @@ def vf_steps(spec: Dpdk, name: str, host: HostFacts, address: str) -> Iterator[R
         yield RequestedStep(Mtu(netdev=netdev, mtu=mtu))
     yield RequestedStep(LinkUp(netdev=netdev))
     yield from map(RequestedStep, unmanaged(host, address, [vf_address(pf, 0)]))
+    yield from map(RequestedStep, never_probed(host, address))
     yield RequestedStep(VfCount(pci_address=address, num_vfs=1))
     settings = VfSettings(netdev=netdev, vf=0, mac=vf_mac(name, address))
     yield RequestedStep(settings, is_made=_is_made(pf))

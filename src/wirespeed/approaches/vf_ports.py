@@ -10,6 +10,7 @@ from wirespeed.approaches.unmanaged import running_managers, unmanaged
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov, SriovPf
@@ -33,6 +34,8 @@ from wirespeed.steps.netdev_name import NO_PARENT
 
 FIRMWARE_DRIVERS = ("mlx5_core",)
 """Of cards that offer as many VFs as their firmware was told at the last boot."""
+OVERRIDE_WINS = (5, 3)
+"""Linux from which a VF whose PF has sriov_drivers_autoprobe 0 is bound by its driver_override."""
 NUMBER_OF_VFS = "NUM_OF_VFS"
 RESETTING_DRIVERS = ("igb",)
 """Drivers that give a port as many channels as there are CPUs, up to what it then can, whenever
@@ -99,20 +102,39 @@ def _told_vfs(host: HostFacts, address: str) -> int:
 
 
 def unprobed(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[KernelSwitch]:
-    """Give what keeps the host's own driver off VFs that are all for guests; else nothing.
-
-    It takes each VF as it is made, else: a netdev comes and goes, which other programs set up, and
-    each VF costs its driver's start and end.
-    """
+    """Give what keeps the host's own driver off VFs that are all for guests; else nothing."""
     kinds = {spec.guests[guest].kind for guest, _ in vf_shares(spec, name)}
-    driver = port_of(host, name, address).driver
-    if not kinds or GuestKind.NAMESPACE in kinds or driver not in FIRMWARE_DRIVERS:
+    if kinds and GuestKind.NAMESPACE not in kinds:
+        yield from never_probed(host, address)
+
+
+def never_probed(host: HostFacts, address: str) -> Iterator[KernelSwitch]:
+    """Give what keeps the host's driver off the VFs of a port as they are made, whatever driver.
+
+    It takes each VF at once, else: a netdev comes and goes, which other programs set up, and
+    each VF costs its driver's start and end. A driver of VFs also resets its VF when the port gives
+    it an address or a VLAN, and i40e and ice refuse the next setting until that is over.
+
+    Nothing on a kernel that has no such switch (before 4.12), nor on one that would not bind
+    vfio-pci either while it is off (before 5.3: pci_device_can_probe()).
+    """
+    pf = host[Sriov].pfs.get(address)
+    if pf is None or isinstance(pf.drivers_autoprobe, Absent) or _is_older(host):
         return
     yield KernelSwitch(
         paths=(f"/sys/bus/pci/devices/{address}/sriov_drivers_autoprobe",),
         value="0",
-        reason="The host's driver does not take VFs that guests are to own, as they are made.",
+        reason="The host's driver does not take VFs that are not for it, as they are made.",
     )
+
+
+def _is_older(host: HostFacts) -> bool:
+    """Give whether vfio-pci would not be bound without the switch; a release not known is new."""
+    try:
+        release = value_or_none(host[Kernel].version())
+    except CannotTellError:
+        return False
+    return release is not None and release < OVERRIDE_WINS
 
 
 def unmanaged_vfs(spec: Spec, name: str, host: HostFacts, pf: SriovPf) -> Iterator[FileContent]:
