@@ -8,6 +8,7 @@ from wirespeed.approaches.support import require_host_managed
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.unmanaged import running_managers, unmanaged
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.iommu import Iommu
 from wirespeed.facts.kernel import Kernel
@@ -256,6 +257,29 @@ def _refuse_unfound(name: str, host: HostFacts, address: str) -> None:
             so="the netdev of a VF could not be found by its address, and moved into a namespace",
             next="update the kernel and iproute2 of this host, or use `kind: libvirt` or `none`",
         )
+
+
+def refuse_switchdev(name: str, host: HostFacts, address: str, instead: str) -> None:
+    """Refuse a card whose VFs a switch of the host serves; `instead` is what such a card is for.
+
+    It takes no VLAN of a VF then (mlx5_eswitch_set_vport_vlan: EOPNOTSUPP, but 0 without effect),
+    or no address (ice_set_vf_mac), and a VF reaches nothing but its representor.
+    """
+    try:
+        pf = host[Eswitch].pfs.get(address)
+    except CannotTellError:
+        return
+    if pf is None or not isinstance(pf.mode, Known) or pf.mode.value != "switchdev":
+        return
+    raise InputError(
+        "spec.switchdev_mode",
+        where=f"{name} {address}",
+        found=f"its eswitch is in switchdev mode ({pf.mode.source})",
+        so="the card would set no address or VLAN of a VF, and a VF would reach only its "
+        "representor",
+        next="with no VF in use, set it back: devlink dev eswitch set "
+        f"pci/{address} mode legacy; or use `{instead}`",
+    )
 
 
 def port_channels(name: str, host: HostFacts, address: str) -> Iterator[RequestedStep]:
