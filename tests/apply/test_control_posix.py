@@ -67,9 +67,25 @@ class Failing(Note):
         return (Command(argv=("ls", "/nowhere/at all")), *super().commands(now, to))
 
 
+class Busy(Note):
+    """A driver refuses its command the first two times, in the words that `path`.says holds."""
+
+    is_refused_at_times: ClassVar[bool] = True
+    step: Literal["busy"] = "busy"  # type: ignore[assignment]
+
+    def commands(self, now: State, to: State) -> tuple[Command, ...]:
+        refuse = (
+            'echo x >>"$0.tries"; [ "$(wc -l <"$0.tries")" -gt 2 ] && echo "$1" >"$0" && exit; '
+            'cat "$0.says" >&2; exit 2'
+        )
+        return (Command(argv=("sh", "-c", refuse, self.path, str(to["text"]))),)
+
+
 @pytest.fixture(autouse=True)
 def _own_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(catalog, "step_types", lambda: {"note": Note, "failing": Failing})
+    monkeypatch.setattr(
+        catalog, "step_types", lambda: {"note": Note, "failing": Failing, "busy": Busy}
+    )
     yield
 
 
@@ -121,6 +137,35 @@ def test_the_first_command_that_fails_is_the_last(tmp_path: Path, control: Posix
     assert caught.value.what == "step.failed"
     assert caught.value.found.startswith("ls '/nowhere/at all': return code 2: ls: cannot access")
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        # EAGAIN of i40e, EBUSY of ice, as iproute2 prints them.
+        "RTNETLINK answers: Resource temporarily unavailable",
+        "RTNETLINK answers: Device or resource busy",
+    ],
+)
+def test_what_a_busy_driver_refuses_is_given_again(
+    tmp_path: Path, control: PosixControl, says: str
+):
+    path = tmp_path / "a file's"
+    Path(f"{path}.says").write_text(says)
+    executor(control, [Busy(path=str(path), text="it's")], []).apply()
+    assert path.read_text() == "it's\n"
+
+
+def test_another_refusal_is_final_and_told_as_the_command_of_the_plan(
+    tmp_path: Path, control: PosixControl
+):
+    path = tmp_path / "file"
+    Path(f"{path}.says").write_text("RTNETLINK answers: Operation not supported\n")
+    with pytest.raises(ApplyError) as caught:
+        executor(control, [Busy(path=str(path), text="x")], []).apply()
+    assert "return code 2: RTNETLINK answers: Operation not supported" in caught.value.found
+    assert "temporarily unavailable" not in caught.value.found
+    assert Path(f"{path}.tries").read_text() == "x\n"
 
 
 def test_nothing_in_a_name_or_a_text_is_run(tmp_path: Path, control: PosixControl):

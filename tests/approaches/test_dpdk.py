@@ -23,6 +23,7 @@ from wirespeed.steps.vf_settings import VfSettings
 
 PORTS = ["0000:01:00.0", "0000:02:00.0"]
 SYSFS = "/sys/devices/system"
+AUTOPROBE = "/sys/bus/pci/devices/{}/sriov_drivers_autoprobe"
 
 
 def data(**changes: Any) -> dict[str, Any]:
@@ -67,14 +68,20 @@ def host(
     return HostFacts("fwd", parse_capture("\n".join(lines), "fwd"))
 
 
-def with_vfs(driver: str = "igb", total: str = "7", present: str = "0") -> HostFacts:
+def with_vfs(
+    driver: str = "igb", total: str = "7", present: str = "0", mode: str = ""
+) -> HostFacts:
     """Describe igb's own numbers: the first VF is 128 behind its port, and each next one 2."""
     lines = ["case begin sriov -"]
     for address in PORTS:
         told = {"totalvfs": total, "numvfs": present, "offset": "128", "stride": "2"}
         at = f"/sys/bus/pci/devices/{address}/sriov_"
         lines += [f"{at}{name}:{value}" for name, value in told.items()]
-    return host(driver=driver, more=[*lines, "", "case end 0"])
+    lines += ["", "case end 0"]
+    if mode:
+        said = json.dumps({"dev": {f"pci/{PORTS[1]}": {"mode": mode}}})
+        lines += [f"case begin devlink-eswitch {PORTS[1]}", said, "", "case end 0"]
+    return host(driver=driver, more=lines)
 
 
 def shown(wanted: Dpdk, facts: HostFacts) -> list[str]:
@@ -199,9 +206,11 @@ def test_a_vf_of_each_port_goes_to_dpdk_with_an_address_and_the_port_stays_up():
     wanted = spec(**vfs("fwd"))
     assert shown(wanted, with_vfs()) == [
         "link_up enp1s0",
+        f"kernel_switch {AUTOPROBE.format('0000:01:00.0')}",
         "vf_count 0000:01:00.0",
         "vf_settings VF 0 of enp1s0",
         "link_up enp2s0",
+        f"kernel_switch {AUTOPROBE.format('0000:02:00.0')}",
         "vf_count 0000:02:00.0",
         "vf_settings VF 0 of enp2s0",
         "hugepages hugepages of 2048 KiB",
@@ -215,6 +224,15 @@ def test_a_vf_of_each_port_goes_to_dpdk_with_an_address_and_the_port_stays_up():
     macs = [s.step.mac for s in dpdk(wanted, "fwd", with_vfs()) if isinstance(s.step, VfSettings)]
     assert macs == [vf_mac("fwd", port) for port in PORTS]
     assert len({*macs, vf_mac("gen", PORTS[0])}) == 3
+
+
+def test_a_card_in_switchdev_mode_gives_a_program_no_vf():
+    """ice_set_vf_mac: it takes no address of a VF then, and the VF reaches its representor."""
+    with pytest.raises(InputError) as caught:
+        shown(spec(**vfs("fwd")), with_vfs(driver="ice", mode="switchdev"))
+    assert (caught.value.what, caught.value.where) == ("spec.switchdev_mode", f"fwd {PORTS[1]}")
+    assert f"devlink dev eswitch set pci/{PORTS[1]} mode legacy" in caught.value.next
+    assert shown(spec(**vfs("fwd")), with_vfs(driver="ice", mode="legacy"))
 
 
 def test_the_programs_drive_the_vfs_and_know_each_other_by_their_addresses():
@@ -243,7 +261,7 @@ def test_frames_above_the_usual_size_need_the_ports_own_mtu_before_its_vf_is_mad
     assert shown(wanted, with_vfs())[:3] == [
         "mtu enp1s0",
         "link_up enp1s0",
-        "vf_count 0000:01:00.0",
+        f"kernel_switch {AUTOPROBE.format('0000:01:00.0')}",
     ]
     (step, *_) = dpdk(wanted, "fwd", with_vfs())
     assert step.step.model_dump()["mtu"] == 9000

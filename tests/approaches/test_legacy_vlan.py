@@ -52,7 +52,8 @@ def host(
     offset: bool = True,
     driver: str = "mlx5_core",
     vfs: Sequence[str] = (),
-    autoprobe: int = 1,
+    autoprobe: int | None = 1,
+    release: str = "",
     managers: Sequence[str] = (),
     links: str = "",
     groups: int | None = None,
@@ -63,17 +64,24 @@ def host(
         for n, (address, (netdev, _)) in enumerate(PFS.items())
     ]
     ports += vfs
-    files = []
+    files, errors = [], []
     for address, (_, vf_offset) in PFS.items():
         content = {
             "sriov_totalvfs": total,
             "sriov_numvfs": now,
-            "sriov_drivers_autoprobe": autoprobe,
         }
+        switch = "sriov_drivers_autoprobe"
+        if autoprobe is None:
+            errors.append(f"grep: {SYSFS}/{address}/{switch}: No such file or directory")
+        content |= {switch: autoprobe} if autoprobe is not None else {}
         content |= {"sriov_offset": vf_offset, "sriov_stride": 1} if offset else {}
         files += [f"{SYSFS}/{address}/{name}:{value}" for name, value in content.items()]
     lines = ["wirespeed-capture 1 case", "case begin ports -", *ports, "", "case end 0"]
-    lines += ["case begin sriov -", *files, "", "case end 0"]
+    lines += ["case begin sriov -", *files, ""]
+    lines += ["case errors", *errors, "", "case end 2"] if errors else ["case end 0"]
+    if release:
+        kernel = f"/proc/sys/kernel/osrelease:{release}"
+        lines += ["case begin kernel -", kernel, "", "case end 0"]
     if links:
         lines += ["case begin ip-link -", links, "", "case end 0"]
     if mode:
@@ -301,11 +309,31 @@ def test_a_host_that_gives_vfs_no_driver_is_refused_for_namespaces_alone():
 
 @pytest.mark.parametrize(
     ("kind", "driver", "is_off"),
-    [("none", "mlx5_core", True), ("namespace", "mlx5_core", False), ("none", "igb", False)],
+    [
+        ("none", "mlx5_core", True),
+        ("namespace", "mlx5_core", False),
+        ("none", "i40e", True),
+        ("none", "igb", True),
+        ("namespace", "ice", False),
+    ],
 )
-def test_the_hosts_driver_is_kept_off_vfs_of_a_connectx_that_are_all_for_guests(
+def test_the_hosts_driver_is_kept_off_vfs_that_are_all_for_guests(
     kind: str, driver: str, *, is_off: bool
 ):
     text = SPEC.replace("networks: [storage], vcpus", f"networks: [storage], kind: {kind}, vcpus")
     found = steps(host(driver=driver), text=text)
     assert any("sriov_drivers_autoprobe" in one for one in found) == is_off
+
+
+@pytest.mark.parametrize(
+    ("release", "is_off"),
+    [("4.18.0-553.el8_10.x86_64", False), ("5.2.0", False), ("5.3.0", True), ("6.12.0", True)],
+)
+def test_a_kernel_that_binds_no_vfio_pci_without_the_switch_keeps_it(release: str, *, is_off: bool):
+    """pci_device_can_probe() looks at driver_override since Linux 5.3."""
+    found = steps(host(release=release))
+    assert any("sriov_drivers_autoprobe" in one for one in found) == is_off
+
+
+def test_a_kernel_that_has_no_such_switch_is_told_nothing():
+    assert not any("drivers_autoprobe" in one for one in steps(host(autoprobe=None)))

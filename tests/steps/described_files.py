@@ -53,6 +53,9 @@ class DescribedFiles:
             case ("rm", "-f", path) if not is_attribute(path):
                 self.files.pop(path, None)
                 return Answer()
+            case ("chmod", "644", path) if not is_attribute(path):
+                missing = Answer("", f"chmod: cannot access '{path}': {NOT_THERE}\n", 1)
+                return Answer() if path in self.files else missing
             case ("sync", path) if not is_attribute(path):
                 return self._sync(path)
             case _:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from proof import prove
 from pydantic import ValidationError
 
 from wirespeed.model.capture import Section
+from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Unreadable
 from wirespeed.steps.file_content import FileContent
 
@@ -80,13 +82,30 @@ def test_mode_and_owner_of_a_file_stay_there_and_back(tmp_path: Path):
     before = path.stat()
     old, new = {"content": "old"}, {"content": NEW}
     for now, to in ((old, new), (new, old)):
-        for command in STEP.change(now, to):
-            argv = [word.replace(PATH, str(path)) for word in command.argv]
-            text = None if command.stdin is None else command.stdin + "\n"
-            subprocess.run(argv, input=text, text=True, check=True, stdout=subprocess.DEVNULL)
+        run(STEP.change(now, to), path)
         after = path.stat()
         assert path.read_text() == to["content"]
         assert (after.st_mode, after.st_uid, after.st_gid) == (
             before.st_mode, before.st_uid, before.st_gid,
         )  # fmt: skip
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_networkd_which_is_not_root_reads_a_new_file_whatever_the_umask(tmp_path: Path):
+    """By real commands. systemd-networkd.service has User=systemd-network."""
+    step = FileContent(path=PATH, content=NEW, reason="x", read_by="networkd")
+    path = tmp_path / "file"
+    commands = [c for c in step.change({"content": None}, {"content": NEW}) if PATH in str(c.argv)]
+    run(commands, path, umask=0o077)
+    assert path.read_text() == NEW
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def run(commands: Sequence[Command], path: Path, umask: int = -1) -> None:
+    """Run what a step does to its file on the file `path`."""
+    for command in commands:
+        argv = [word.replace(PATH, str(path)) for word in command.argv]
+        text = None if command.stdin is None else command.stdin + "\n"
+        subprocess.run(
+            argv, input=text, text=True, check=True, stdout=subprocess.DEVNULL, umask=umask
+        )

@@ -11,7 +11,7 @@ from wirespeed.apply.control_boot import READ_BOOT_ID
 from wirespeed.apply.control_still import is_still, still_part
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import HEADER, MAGIC, TIMED_OUT_RETURNCODE, VERSION, Capture, Section
-from wirespeed.model.command import Command
+from wirespeed.model.command import Command, again_while_busy
 from wirespeed.model.observed import CUT_OFF, Known, Observed, Unreadable
 from wirespeed.model.owner import owner_said
 from wirespeed.model.step import State, Step
@@ -68,7 +68,8 @@ def change_script(
     """
     limit = f"[ -z \"$limit\" ] || limit='timeout {CHANGE_TIMEOUT_S}'\n"
     check = f"[ ! -e {shlex.quote(unless)} ] || break\n" if unless else ""
-    runs = [_run(f"change-{number}", command) for number, command in enumerate(commands)]
+    given = map(again_while_busy, commands) if step.is_refused_at_times else commands
+    runs = [_run(f"change-{number}", command) for number, command in enumerate(given)]
     tries = [f'{check}{run}[ "$code" -eq 0 ] || break\n' for run in runs]
     still = ""
     if expected is not None:

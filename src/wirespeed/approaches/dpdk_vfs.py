@@ -11,7 +11,12 @@ from wirespeed.approaches.guest_network import LOCAL_STATION
 from wirespeed.approaches.host_ports import netdev_of, port_of
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.unmanaged import unmanaged
-from wirespeed.approaches.vf_ports import FIRMWARE_DRIVERS, vf_address
+from wirespeed.approaches.vf_ports import (
+    FIRMWARE_DRIVERS,
+    never_probed,
+    refuse_switchdev,
+    vf_address,
+)
 from wirespeed.ceilings.ethernet import FRAME_OF_PAYLOAD_BYTES
 from wirespeed.facts.sriov import Sriov, SriovPf
 from wirespeed.model.error import InputError
@@ -29,13 +34,16 @@ from wirespeed.steps.vf_settings import VfSettings
 def vf_steps(spec: Dpdk, name: str, host: HostFacts, address: str) -> Iterator[RequestedStep]:
     """Give what makes the VF of one port, with its address.
 
-    Raises InputError `spec.vf_driver`, `spec.too_many_vfs`, `spec.vfs_in_use`, CannotTellError.
+    Raises InputError `spec.vf_driver`, `spec.too_many_vfs`, `spec.vfs_in_use`,
+    `spec.switchdev_mode`, CannotTellError.
     """
     pf, netdev = _pf_with_room(name, host, address), netdev_of(host, name, address)
+    refuse_switchdev(name, host, address, "use_vfs: false")
     if (mtu := longest_payload(spec)) > ETHERNET:
         yield RequestedStep(Mtu(netdev=netdev, mtu=mtu))
     yield RequestedStep(LinkUp(netdev=netdev))
     yield from map(RequestedStep, unmanaged(host, address, [vf_address(pf, 0)]))
+    yield from map(RequestedStep, never_probed(host, address))
     yield RequestedStep(VfCount(pci_address=address, num_vfs=1))
     settings = VfSettings(netdev=netdev, vf=0, mac=vf_mac(name, address))
     yield RequestedStep(settings, is_made=_is_made(pf))

@@ -32,16 +32,15 @@ from wirespeed.approaches.vf_ports import (
     firmware_steps,
     pf_with_room,
     port_channels,
+    refuse_switchdev,
     unmanaged_vfs,
     unprobed,
     vf_address,
     vf_shares,
 )
 from wirespeed.ceilings.encapsulation import Encapsulation
-from wirespeed.facts.eswitch import Eswitch
-from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, Known
+from wirespeed.model.observed import Known
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.guests import GuestKind
 from wirespeed.model.spec.members import LegacyVlan
@@ -92,7 +91,7 @@ def _vfs(spec: GuestNetworks, name: str, host: HostFacts, address: str) -> Itera
     shares = vf_shares(spec, name)
     netdev = netdev_of(host, name, address)
     pf = pf_with_room(spec, name, host, address)
-    _refuse_switchdev(name, host, address)
+    refuse_switchdev(name, host, address, "approach: ovs-tc")
     yield from map(RequestedStep, unmanaged_vfs(spec, name, host, pf))
     yield from map(RequestedStep, unprobed(spec, name, host, address))
     yield RequestedStep(VfCount(pci_address=address, num_vfs=len(shares)))
@@ -102,28 +101,6 @@ def _vfs(spec: GuestNetworks, name: str, host: HostFacts, address: str) -> Itera
     for vf, (guest, _) in enumerate(shares):
         if not _is_namespace(spec, guest):
             yield RequestedStep(DriverOverride(pci_address=vf_address(pf, vf)), is_made)
-
-
-def _refuse_switchdev(name: str, host: HostFacts, address: str) -> None:
-    """Refuse a card whose VFs a switch of the host serves.
-
-    It takes no VLAN of a VF then (mlx5_eswitch_set_vport_vlan: EOPNOTSUPP, but 0 without effect),
-    or no address (ice_set_vf_mac), and a VF reaches nothing but its representor.
-    """
-    try:
-        pf = host[Eswitch].pfs.get(address)
-    except CannotTellError:
-        return
-    if pf is None or not isinstance(pf.mode, Known) or pf.mode.value != "switchdev":
-        return
-    raise InputError(
-        "spec.switchdev_mode",
-        where=f"{name} {address}",
-        found=f"its eswitch is in switchdev mode ({pf.mode.source})",
-        so="the card would set no VLAN of a VF, and a VF would reach only its representor",
-        next="with no VF in use, set it back: devlink dev eswitch set "
-        f"pci/{address} mode legacy; or use `approach: ovs-tc`",
-    )
 
 
 def _namespaces(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:

@@ -8,8 +8,10 @@ from wirespeed.approaches.support import require_host_managed
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.unmanaged import running_managers, unmanaged
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.iommu import Iommu
+from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov, SriovPf
@@ -33,6 +35,8 @@ from wirespeed.steps.netdev_name import NO_PARENT
 
 FIRMWARE_DRIVERS = ("mlx5_core",)
 """Of cards that offer as many VFs as their firmware was told at the last boot."""
+OVERRIDE_WINS = (5, 3)
+"""Linux from which a VF whose PF has sriov_drivers_autoprobe 0 is bound by its driver_override."""
 NUMBER_OF_VFS = "NUM_OF_VFS"
 RESETTING_DRIVERS = ("igb",)
 """Drivers that give a port as many channels as there are CPUs, up to what it then can, whenever
@@ -99,20 +103,39 @@ def _told_vfs(host: HostFacts, address: str) -> int:
 
 
 def unprobed(spec: Spec, name: str, host: HostFacts, address: str) -> Iterator[KernelSwitch]:
-    """Give what keeps the host's own driver off VFs that are all for guests; else nothing.
-
-    It takes each VF as it is made, else: a netdev comes and goes, which other programs set up, and
-    each VF costs its driver's start and end.
-    """
+    """Give what keeps the host's own driver off VFs that are all for guests; else nothing."""
     kinds = {spec.guests[guest].kind for guest, _ in vf_shares(spec, name)}
-    driver = port_of(host, name, address).driver
-    if not kinds or GuestKind.NAMESPACE in kinds or driver not in FIRMWARE_DRIVERS:
+    if kinds and GuestKind.NAMESPACE not in kinds:
+        yield from never_probed(host, address)
+
+
+def never_probed(host: HostFacts, address: str) -> Iterator[KernelSwitch]:
+    """Give what keeps the host's driver off the VFs of a port as they are made, whatever driver.
+
+    It takes each VF at once, else: a netdev comes and goes, which other programs set up, and
+    each VF costs its driver's start and end. A driver of VFs also resets its VF when the port gives
+    it an address or a VLAN, and i40e and ice refuse the next setting until that is over.
+
+    Nothing on a kernel that has no such switch (before 4.12), nor on one that would not bind
+    vfio-pci either while it is off (before 5.3: pci_device_can_probe()).
+    """
+    pf = host[Sriov].pfs.get(address)
+    if pf is None or isinstance(pf.drivers_autoprobe, Absent) or _is_older(host):
         return
     yield KernelSwitch(
         paths=(f"/sys/bus/pci/devices/{address}/sriov_drivers_autoprobe",),
         value="0",
-        reason="The host's driver does not take VFs that guests are to own, as they are made.",
+        reason="The host's driver does not take VFs that are not for it, as they are made.",
     )
+
+
+def _is_older(host: HostFacts) -> bool:
+    """Give whether vfio-pci would not be bound without the switch; a release not known is new."""
+    try:
+        release = value_or_none(host[Kernel].version())
+    except CannotTellError:
+        return False
+    return release is not None and release < OVERRIDE_WINS
 
 
 def unmanaged_vfs(spec: Spec, name: str, host: HostFacts, pf: SriovPf) -> Iterator[FileContent]:
@@ -234,6 +257,29 @@ def _refuse_unfound(name: str, host: HostFacts, address: str) -> None:
             so="the netdev of a VF could not be found by its address, and moved into a namespace",
             next="update the kernel and iproute2 of this host, or use `kind: libvirt` or `none`",
         )
+
+
+def refuse_switchdev(name: str, host: HostFacts, address: str, instead: str) -> None:
+    """Refuse a card whose VFs a switch of the host serves; `instead` is what such a card is for.
+
+    It takes no VLAN of a VF then (mlx5_eswitch_set_vport_vlan: EOPNOTSUPP, but 0 without effect),
+    or no address (ice_set_vf_mac), and a VF reaches nothing but its representor.
+    """
+    try:
+        pf = host[Eswitch].pfs.get(address)
+    except CannotTellError:
+        return
+    if pf is None or not isinstance(pf.mode, Known) or pf.mode.value != "switchdev":
+        return
+    raise InputError(
+        "spec.switchdev_mode",
+        where=f"{name} {address}",
+        found=f"its eswitch is in switchdev mode ({pf.mode.source})",
+        so="the card would set no address or VLAN of a VF, and a VF would reach only its "
+        "representor",
+        next="with no VF in use, set it back: devlink dev eswitch set "
+        f"pci/{address} mode legacy; or use `{instead}`",
+    )
 
 
 def port_channels(name: str, host: HostFacts, address: str) -> Iterator[RequestedStep]:

@@ -64,3 +64,28 @@ def _said(text: str) -> str:
 def write_file(path: str, content: str) -> Command:
     """Make the command that writes a sysfs or procfs file."""
     return Command(argv=("tee", path), stdin=content)
+
+
+AGAIN = """\
+for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	said=$("$0" "$@" 2>&1) && exit
+	code=$?
+	case $said in
+	*'temporarily unavailable'* | *'resource busy'*) sleep 0.5 ;;
+	*) break ;;
+	esac
+done
+printf '%s\\n' "$said" >&2
+exit "$code"
+"""
+"""Runs a command until it is not refused as busy (EAGAIN, EBUSY), for some 6 s at most."""
+
+
+def again_while_busy(command: Command) -> Command:
+    """Give a command of a POSIX host that waits where it is refused for the moment alone.
+
+    One with an input, which is read once, stays as it is.
+    """
+    if command.shell is not Shell.POSIX or command.stdin is not None:
+        return command
+    return Command(argv=("sh", "-c", AGAIN, *command.argv))

@@ -79,6 +79,8 @@ class Step(Frozen, ABC):
     again_s: ClassVar[float] = 0
     """It is set again after so many seconds where the driver has overwritten it: a link that comes
     up after an earlier step takes its flow control from what was negotiated."""
+    is_refused_at_times: ClassVar[bool] = False
+    """A driver that is busy refuses its commands for a moment: they are given again, within 6 s."""
     needs_link: ClassVar[bool] = False
     """Its state may be told only with a link, which the step of the other end takes down."""
 

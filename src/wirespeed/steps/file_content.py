@@ -89,9 +89,12 @@ class FileContent(Step):
         # Of a file that is there, mode and owner stay: they are what the rename would change.
         keep = () if now["content"] is None else (Command(argv=("cp", "-p", self.path, beside)),)
         write = Command(argv=("tee", beside), stdin=text.removesuffix("\n"))
+        # networkd is no root (User=systemd-network): a login's umask of 027 or 077 would hide it.
+        is_open = self.read_by == "networkd" and now["content"] is None
+        shown = (Command(argv=("chmod", "644", beside)),) if is_open else ()
         # A command's input ends in a line feed; what stood there may not have.
         cut = () if text.endswith("\n") else (Command(argv=("truncate", "-s", "-1", beside)),)
-        return (*keep, write, *cut, *moved(beside, self.path), *reload)
+        return (*keep, write, *cut, *shown, *moved(beside, self.path), *reload)
 
 
 def moved(beside: str, path: str) -> tuple[Command, ...]:

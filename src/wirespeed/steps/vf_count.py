@@ -35,7 +35,8 @@ class VfCount(Step):
     brings the number back; what else the former VFs were is for the steps that had set it.
     More than the card offers, the kernel refuses. Some drivers (igb, ixgbe) reset the port.
 
-    `sriov_drivers_autoprobe` is for another step: `driver_override` binds with either value of it.
+    `sriov_drivers_autoprobe` is for another step: since Linux 5.3 `driver_override` binds with
+    either value of it.
     """
 
     scope: ClassVar[Scope] = Scope.BOOT

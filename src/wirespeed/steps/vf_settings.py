@@ -40,6 +40,10 @@ class VfSettings(Step):
 
     The port's own link stays up. A guest that has the VF is in the other VLAN at once, and takes a
     new MAC when its driver starts again. A former tag comes back with its priority and protocol.
+
+    i40e resets a VF that gets an address, and answers EAGAIN to what comes before that is over
+    (i40e_ndo_set_vf_port_vlan, which waits since Linux 6.6), or while another setting is under way;
+    ice answers EBUSY (ice_check_vf_init).
     """
 
     scope: ClassVar[Scope] = Scope.BOOT
@@ -47,6 +51,7 @@ class VfSettings(Step):
         "The card itself holds the guest to its VLAN, its address and its share."
     )
     phase: ClassVar[Phase | None] = Phase.GUESTS
+    is_refused_at_times: ClassVar[bool] = True
     step: Literal["vf_settings"] = "vf_settings"
     netdev: Netdev
     """Of the PF."""
