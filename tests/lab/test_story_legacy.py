@@ -100,21 +100,21 @@ def test_legacy_as_found_apply_no_op_undo_as_found(lab: Machines, spec: Path):
 
     planned = wirespeed("plan", str(spec))
     assert planned.returncode == 0, planned.stderr
-    assert "22 of 26 steps to do" in planned.stdout
+    assert "26 of 30 steps to do" in planned.stdout
     assert standing(lab) == before, "a plan changes nothing"
 
     applied = wirespeed("apply", str(spec), "--yes")
     assert applied.returncode == 0, applied.stdout + applied.stderr
-    assert applied.stdout.count("  verified  ") == 22
+    assert applied.stdout.count("  verified  ") == 26
     assert_applied(lab)
 
     again = wirespeed("apply", str(spec), "--yes")
     assert again.returncode == 0, again.stderr
-    assert "0 of 26 steps to do" in again.stdout
+    assert "0 of 30 steps to do" in again.stdout
 
     undone = wirespeed("undo", str(spec))
     assert undone.returncode == 0, undone.stdout + undone.stderr
-    assert undone.stdout.count("  restored  ") == 22
+    assert undone.stdout.count("  restored  ") == 26
     assert standing(lab) == before
 
 

@@ -114,7 +114,9 @@ def test_a_stop_is_a_stall_to_within_its_length(tester: Tester):
     waited = waited_ns(task) - before
     assert stalls(result)
     health = result["tester"]
-    assert 0.95 * 0.2e9 <= health["stalled_ns"] <= 1.05 * (stopped + waited) + 20e6
+    # What a hypervisor takes meanwhile is a stall as well.
+    most = 1.05 * (stopped + waited) + (health["steal_ns"] or 0) + 20e6
+    assert 0.95 * 0.2e9 <= health["stalled_ns"] <= most
     assert health["off_core_ns"] >= 0.95 * 0.2e9
 
 
