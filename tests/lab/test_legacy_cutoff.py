@@ -147,7 +147,8 @@ def spec_of(host: Machine, folder: Path) -> Path:
 
 
 def await_intent(journal: Path, number: int) -> None:
-    deadline = Deadline(60)
+    # Beside two other labs the doctor and the plan alone took longer than a minute.
+    deadline = Deadline(300)
     while f'"kind":"intent","number":{number}' not in journal.read_text():
         assert not deadline.expired, journal.read_text()
         sleep_s(0.05)

@@ -21,7 +21,7 @@ from wirespeed.lab.machines import Machines
 from wirespeed.measure.network.endpoints import endpoints_of
 from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
-pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(1800)]
 HOSTS = ("alpha", "beta")
 PORT = "0000:02:00.0"
 STORY: dict[str, Any] = {

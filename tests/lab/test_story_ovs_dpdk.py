@@ -45,7 +45,7 @@ from wirespeed.model.spec.measure import Iperf3Spec
 from wirespeed.model.spec.spec import Spec
 from wirespeed.runs.hosts_of_spec import read_spec, runners_of
 
-pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.machines, pytest.mark.rare, pytest.mark.timeout(1800)]
 Guests = dict[str, Endpoint]
 Hosts = dict[str, Runner]
 

@@ -1,6 +1,9 @@
 """The MLRsearch library behind our measurer."""
 
 import itertools
+import os
+import subprocess
+import sys
 
 import pytest
 from search_cases import Scripted, cliff, goal
@@ -75,3 +78,16 @@ def test_a_loss_floor_is_said_when_nothing_was_confirmed():
     result = search_mlr(SimulatedMeasurer(dut, seed=1), goal(trials_per_load=3))
     assert result.verdict == "loss floor"
     assert result.loss_floor == pytest.approx(1e-3, rel=0.1)
+
+
+LOADED = """
+import sys
+import wirespeed.commands.measure, wirespeed.commands.prove
+sys.exit("MLRsearch" in sys.modules)
+"""
+
+
+def test_the_library_is_loaded_only_when_it_searches():
+    """It takes longer to load than all that `measure --help` needs."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", LOADED], check=True, timeout=60, env=environment)
