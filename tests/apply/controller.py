@@ -15,7 +15,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from test_control_posix import Note
+from note_step import Note
 
 from wirespeed import catalog
 from wirespeed.apply import control_script, guard_timer, guard_timer_change, host_copy_script

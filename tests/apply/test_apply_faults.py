@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import pytest
 from claims import claim
 from described_host import DescribedHost, Put
-from test_control_posix import Note
+from note_step import Note
 
 from wirespeed import catalog
 from wirespeed.apply import control_posix, control_script

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from claims import claim, owner
-from test_control_posix import Note
+from note_step import Note
 
 from wirespeed import catalog
 from wirespeed.apply import control_script, guard_timer

@@ -13,7 +13,7 @@ from described_powershell import DescribedPowerShell
 from described_powershell_timer import TimedPowerShell
 from described_switch import switch
 from described_windows import Adapter, DescribedWindows
-from test_control_posix import Note
+from note_step import Note
 from test_control_switchport import DescribedSession as SwitchSession
 from test_control_switchport import forced
 from test_esxi_guest import REPORT, host

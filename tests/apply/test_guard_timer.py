@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from claims import claim
-from test_control_posix import NASTY, Note
+from note_step import NASTY, Note
 
 from wirespeed import catalog
 from wirespeed.apply import control_script, guard_timer, guard_timer_change

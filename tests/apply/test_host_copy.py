@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from test_control_posix import NASTY, Failing, Note
+from note_step import NASTY, Failing, Note
 
 from wirespeed import catalog
 from wirespeed.apply import (

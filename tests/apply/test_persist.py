@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_control_posix import NASTY
+from note_step import NASTY
 
 from wirespeed.apply.persist import (
     BootStep,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from claims import claim, owner
-from test_control_posix import NASTY, Failing, Note
+from note_step import NASTY, Failing, Note
 
 from wirespeed import catalog
 from wirespeed.apply import control_script, guard_timer, tryout_script

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from test_control_posix import NASTY, Note
+from note_step import NASTY, Note
 from test_host_copy import PLANTED
 
 from wirespeed import catalog

@@ -14,7 +14,11 @@ if [ ! -e /run/lab-mounted ]; then
 	mount -t cgroup2 cgroup2 /sys/fs/cgroup
 	mount -t debugfs debugfs /sys/kernel/debug
 	: >/run/lab-mounted
-	modprobe -a qemu_fw_cfg virtio_net igb mlx5_core
+	# A ConnectX card's driver takes 2 s to load here, and a host without the card has none.
+	drivers="qemu_fw_cfg virtio_net igb"
+	! grep -q 0x15b3 /sys/bus/pci/devices/*/vendor || drivers="$drivers mlx5_core"
+	# shellcheck disable=SC2086 # a list of modules
+	modprobe -a $drivers
 	if [ -e $told/disk ]; then
 		# What is written goes to a disk, over the same image: a reboot finds it again.
 		modprobe ext4
@@ -37,28 +41,31 @@ printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$name" >/etc/hosts
 chmod 600 /etc/ssh/ssh_host_ed25519_key /root/.ssh/authorized_keys
 
 # Names as udev would give them: enp1s0 is port 0 in slot 0 of bus 1, enp1s0f1 port 1 of a card that
-# has several. The control port is lab0.
-for folder in /sys/class/net/*; do
-	[ -e "$folder/device" ] || continue
-	netdev=${folder##*/}
-	address=$(readlink -f "$folder/device")
-	case $(readlink "$folder/device/driver") in
-	*/virtio_net) ip link set "$netdev" name lab0 ;;
-	*)
-		address=${address##*/} bus=${address#*:}
-		slot=${bus#*:} bus=${bus%%:*}
-		function=f${slot#*.} slot=${slot%.*}
-		[ -e "/sys/bus/pci/devices/${address%.*}.1" ] || function=
-		ip link set "$netdev" name "enp$((0x$bus))s$((0x$slot))$function"
-		;;
-	esac
-done
-ip link set lo up
-ip link set lab0 up
-ip address add 10.0.2.15/24 dev lab0
-for folder in /sys/class/net/enp*; do
-	[ ! -e "$folder" ] || ip link set "${folder##*/}" up
-done
+# has several. The control port is lab0. One `ip` for all: a program takes 0.1 s to start here.
+links() {
+	echo "link set lo up"
+	for folder in /sys/class/net/*; do
+		[ -e "$folder/device" ] || continue
+		address=$(cd -P "$folder/device" && echo "$PWD")
+		driver=$(cd -P "$folder/device/driver" && echo "$PWD")
+		case $driver in
+		*/virtio_net)
+			name=lab0
+			echo "address add 10.0.2.15/24 dev ${folder##*/}"
+			;;
+		*)
+			address=${address##*/} bus=${address#*:}
+			slot=${bus#*:} bus=${bus%%:*}
+			function=f${slot#*.} slot=${slot%.*}
+			[ -e "/sys/bus/pci/devices/${address%.*}.1" ] || function=
+			name=enp$((0x$bus))s$((0x$slot))$function
+			;;
+		esac
+		echo "link set ${folder##*/} name $name"
+		echo "link set $name up"
+	done
+}
+links | ip -force -batch -
 
 # A host has these tools where that is asked for: without them it is sooner looked at.
 [ -e $told/mstflint ] || rm -f /usr/bin/mst*
