@@ -22,6 +22,7 @@ from wirespeed.measure.bench.l3fwd import rules_of
 from wirespeed.measure.bench.testpmd import Ports, argv
 from wirespeed.measure.bench.two_hosts_bed import End, TwoHosts
 from wirespeed.model.capture import Capture, Section, parse_capture
+from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.spec.dpdk import Role
 from wirespeed.model.spec.members import Dpdk, Esxi
@@ -320,3 +321,16 @@ def test_testpmd_has_the_reports_options_on_one_core(number: int):
     assert f"--lcores=0@0,1@{MASK[number][0]}" in line
     assert (spec.dpdk.rx_descriptors, spec.dpdk.tx_descriptors) == (1024, 1024)
     assert spec.dpdk.bidirectional and spec.dpdk.way_back == "other"
+
+
+def test_l3fwd_is_refused_where_an_address_that_it_writes_is_unknown_and_takes_any_that_is_known():
+    spec = example(1)
+    both = ends(spec)
+    # As the second port of a lab's host has it.
+    known = tuple(f"02:00:00:00:00:0{number}" for number, _ in enumerate(both.tester.macs))
+    tester = both.tester.model_copy(update={"macs": known})
+    wanted = far_dut_of(spec, both.model_copy(update={"tester": tester}))
+    assert wanted.ports.peer_macs == known
+    tester = both.tester.model_copy(update={"macs": (None, *known[1:])})
+    with pytest.raises(InputError, match=r"dut\.no_mac"):
+        far_dut_of(spec, both.model_copy(update={"tester": tester}))

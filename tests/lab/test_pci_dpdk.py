@@ -52,7 +52,7 @@ pytestmark = [pytest.mark.polls, pytest.mark.machines, pytest.mark.rare, pytest.
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Machines]:
-    hosts = tuple(MachineSpec(name=name, memory_mib=1024) for name in ("alpha", "beta"))
+    hosts = tuple(MachineSpec(name=name, memory_mib=1536) for name in ("alpha", "beta"))
     with Machines(LabSpec(hosts=hosts), name=f"test-{os.getpid()}-pci") as lab:
         yield lab
 
@@ -90,12 +90,18 @@ def trials_of(proof: Proof, size: int) -> list[Trial]:
 def require_exact(proof: Proof, size: int) -> Trial:
     """Hold a trial without loss to what the forwarder's two ports and the tester's own counted."""
     trial = [one for one in trials_of(proof, size) if not one.missing_frames][-1]
-    sent, reading = trial.offered_frames, trial.dut_reading
-    assert 0.5 * MOST_PPS < sent <= MOST_PPS
-    assert reading is not None and reading.far
-    assert [(p.ipackets, p.opackets) for p in reading.ports] == [(sent, 0), (0, sent)]
-    assert [(p.opackets, p.ipackets) for p in trial.tester_ports] == [(sent, 0), (0, sent)]
+    require_ports(trial, trial.offered_frames, 0)
     return trial
+
+
+def require_ports(trial: Trial, there: int, back: int) -> None:
+    """Hold what both programs counted to frames that went one way and the other, and came back."""
+    reading = trial.dut_reading
+    assert 0.5 * MOST_PPS < there + back <= MOST_PPS and not trial.missing_frames
+    assert reading is not None and reading.far
+    assert [(p.ipackets, p.opackets) for p in reading.ports] == [(there, back), (back, there)]
+    of_tester = [(p.opackets, p.ipackets) for p in trial.tester_ports]
+    assert of_tester == [(there, back), (back, there)]
 
 
 def require_located(proof: Proof, size: int, place: str, limit: str, queues: int = 1) -> int:
@@ -388,3 +394,42 @@ def test_pci_a_tester_ssh_and_both_hosts_that_are_killed_lose_no_trial_and_leave
         if gone is beta:
             again = wirespeed("apply", str(path), "--yes", timeout_s=300)
             assert again.returncode == 0, again.stderr
+
+
+OTHERS: tuple[dict[str, str | bool], ...] = (
+    {"forwarder": "testpmd-mac"},
+    {"forwarder": "testpmd-macswap"},
+    {"forwarder": "testpmd-5tswap"},
+    {"forwarder": "l3fwd-em"},
+    {"forwarder": "l3fwd-lpm", "bidirectional": True},
+)
+"""What the specs above do not name."""
+
+
+def test_pci_every_other_forwarder_returns_each_frame_by_the_port_that_is_expected(
+    lab: Machines, tmp_path: Path
+):
+    """Each frame is judged: one that came back without its forwarder's change is corrupted."""
+    before = {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()}
+    path = spec_in(tmp_path, lab)
+    story = json.loads(path.read_text())
+    # Each of l3fwd-em's two tables has room for four million flows.
+    story["dpdk"] |= {"memory_mib": 640, "hugepages": {"page_kib": 2048, "count": 336}}
+    path.write_text(json.dumps(story))
+    facts = {name: facts_of(host, name, tmp_path) for name, host in lab.hosts.items()}
+    applied = wirespeed("apply", str(path), "--yes", timeout_s=300)
+    assert applied.returncode == 0, applied.stderr
+    for other in OTHERS:
+        own = json.dumps({**story, "dpdk": {**story["dpdk"], **other}})
+        spec, kept = parse_spec(own, path.name), Kept()
+        assert isinstance(spec, Dpdk)
+        DpdkMeasuring(spec, lab.hosts, kept).measure(facts, lambda _: None, lambda _: None)
+        trial = [one for one in kept.records if isinstance(one, Trial) and one.valid][-1]
+        assert trial.dut == other["forwarder"]
+        there, *back = (stream.offered_frames for stream in trial.streams)
+        assert len(back) == ("bidirectional" in other)
+        require_ports(trial, there, sum(back))
+        assert [running(host) for host in lab.hosts.values()] == [0, 0]
+    undone = wirespeed("undo", str(path), timeout_s=300)
+    assert undone.returncode == 0, undone.stderr[-2000:]
+    assert {name: sh(host, OWN_WORDS) for name, host in lab.hosts.items()} == before

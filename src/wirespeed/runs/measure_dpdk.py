@@ -37,9 +37,6 @@ from wirespeed.model.spec.spec import Spec
 from wirespeed.model.trial import End as RunEnd
 from wirespeed.model.trial import Outcome, Record, Setup, Trial
 
-UNKNOWN_MAC = "02:00:00:00:00:01"
-"""Of a port that the kernel does not have: testers' and forwarders' ports take any."""
-
 
 class Kept(Protocol):
     """Keeps the records of a bench."""
@@ -191,12 +188,12 @@ def _end(spec: Dpdk, name: str, facts: Mapping[str, HostFacts]) -> End:
     )
 
 
-def _mac(spec: Dpdk, facts: HostFacts, name: str, address: str) -> str:
+def _mac(spec: Dpdk, facts: HostFacts, name: str, address: str) -> str | None:
     if spec.hosts[name].use_vfs:
         return vf_mac(name, address)
     netdev = port_of(facts, name, address).netdev
     if netdev is None:
-        return UNKNOWN_MAC
+        return None
     links = known(facts[NetStack].links, f"the netdevs of {name}")
     return known(links[netdev].mac, f"the MAC address of {netdev}")
 
@@ -204,8 +201,9 @@ def _mac(spec: Dpdk, facts: HostFacts, name: str, address: str) -> str:
 def far_dut_of(spec: Dpdk, hosts: TwoHosts) -> FarDut:
     """Give what is to be started on the DUT. Raises InputError `dut.no_mac`."""
     wanted, name = spec.dpdk, spec.host_of(Role.DUT)
-    peers = hosts.tester.macs
-    if wanted.forwarder in ("testpmd-mac", "l3fwd-lpm", "l3fwd-em") and UNKNOWN_MAC in peers:
+    peers = tuple(mac for mac in hosts.tester.macs if mac is not None)
+    are_known = len(peers) == len(hosts.tester.macs)
+    if wanted.forwarder in ("testpmd-mac", "l3fwd-lpm", "l3fwd-em") and not are_known:
         raise InputError(
             "dut.no_mac",
             where=name,
@@ -229,7 +227,7 @@ def far_dut_of(spec: Dpdk, hosts: TwoHosts) -> FarDut:
             tx_descriptors=wanted.tx_descriptors,
             same=wanted.way_back == "same",
             # Its port N is cabled to the tester's.
-            peer_macs=peers,
+            peer_macs=peers if are_known else (),
             frame_bytes_max=hosts.frame_bytes_max,
         ),
         burst=wanted.burst,

@@ -29,6 +29,8 @@ from wirespeed.model.trial import DutReading
 LINK_WAIT_MS = 60_000
 """The DUT's ports have no link before its forwarder has started, meanwhile: it is sent
 there, takes its hugepages, and is given 30 s and more to answer; then links are trained."""
+ANY_MAC = "02:00:00:00:00:01"
+"""Destination of frames to a port of unknown address: the forwarder's ports take any."""
 WARM_UP_NUMBER = 10**9
 """A number of its own, so that its late frames are told from those of trial 1."""
 _WARM_UP = {
@@ -42,8 +44,8 @@ class End(Frozen):
     reach: str
     devices: tuple[str, ...]
     """By the order in which they are cabled; with options for their driver."""
-    macs: tuple[str, ...]
-    """Of the ports, in that order."""
+    macs: tuple[str | None, ...]
+    """Of the ports, in that order; None where no driver of the kernel knows it."""
     control_cpu: int
     worker_cpus: tuple[int, ...]
     memory_mib: int
@@ -192,7 +194,7 @@ class TwoHostsBed:
         end, macs = self._hosts.tester, self._hosts.peer_macs or self._hosts.dut.macs
         return open_request(
             [
-                PortRequest(device=device, peer_mac=mac, refused="tester")
+                PortRequest(device=device, peer_mac=mac or ANY_MAC, refused="tester")
                 for device, mac in zip(end.devices, macs, strict=True)
             ],
             self._hosts.holding,
