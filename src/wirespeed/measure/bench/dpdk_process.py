@@ -149,7 +149,8 @@ def explain(error: MeasurementError) -> MeasurementError | InputError:
             where=error.where,
             found=error.found,
             so="the DUT did not get the memory that it needs",
-            next="free memory, reserve hugepages, or give it more with a larger memory size",
+            next="free memory or hugepages of its host; for a DUT on another host, raise "
+            "`memory_mib` and `hugepages` in the spec, or --memory-mib",
         )
     if _DEVICE_SIGNS.search(error.found):
         return InputError(
