@@ -48,7 +48,9 @@ class RdmaPort:
     state: Observed[str]
     """`4: ACTIVE`, `1: DOWN`."""
     link_layer: Observed[str]
-    """`Ethernet` (RoCE), `InfiniBand`."""
+    """`Ethernet` (RoCE, and iWARP too), `InfiniBand`."""
+    node_type: Observed[str]
+    """`1: CA` (RoCE and InfiniBand), `4: RNIC` (iWARP: RDMA over TCP); Absent: not read."""
     totals: dict[str, Observed[int]]
     """Since the driver was loaded; Absent: the driver has no such counter."""
     rises: dict[str, Observed[int]]
@@ -62,6 +64,19 @@ class RdmaPort:
     """Payload of one packet in bytes, as the driver sets it after the netdev's MTU (RoCE) or the
     subnet manager's (InfiniBand). Unreadable without ibv_devinfo: sysfs does not have it."""
     max_mtu: Observed[int]
+
+    @property
+    def is_active_roce(self) -> bool:
+        """Whether it is an active port of RoCE.
+
+        The kernel calls iWARP's one GID `IB/RoCE v1` too (drivers/infiniband/core/cache.c,
+        config_non_roce_gid_cache).
+        """
+        layer, state, node = self.link_layer, self.state, self.node_type
+        is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
+        is_iwarp = isinstance(node, Known) and "RNIC" in node.value
+        is_active = isinstance(state, Known) and "ACTIVE" in state.value
+        return is_ethernet and is_active and not is_iwarp
 
     def source(self, counter: str) -> str:
         """Give the command that reads a counter again."""
@@ -91,7 +106,7 @@ rdma_ports=$(rdma_devices 2>/dev/null | while read -r device port _; do
 done)
 rdma_files() {
 	for path in $rdma_ports; do
-		printf '%s\\0' "${path%/ports/*}/sys_image_guid"
+		printf '%s\\0' "${path%/ports/*}/sys_image_guid" "${path%/ports/*}/node_type"
 		for name in ATTRIBUTES; do
 			printf '%s\\0' "$path/$name"
 		done
@@ -148,7 +163,7 @@ rdma_mtus() {
         text = capture.text("rdma", f"ls {SYSFS}")
         if not isinstance(text, Known):
             return cls(text)
-        names = ("sys_image_guid", *ATTRIBUTES, *COUNTERS)
+        names = ("sys_image_guid", "node_type", *ATTRIBUTES, *COUNTERS)
         first = capture.files("rdma-counters", names)
         again = capture.files("rdma-counters-again", names)
         gids = capture.text("rdma-gids", f"cat {SYSFS}/*/ports/*/gid_attrs/types/*")
@@ -189,6 +204,7 @@ def _port(
         system_image=first[f"{SYSFS}/{device}/sys_image_guid"],
         state=first[f"{folder}/state"],
         link_layer=first[f"{folder}/link_layer"],
+        node_type=first[f"{SYSFS}/{device}/node_type"],
         totals=totals,
         rises=rises,
         gids=_gids(gids, device, number),

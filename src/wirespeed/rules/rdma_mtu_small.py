@@ -9,7 +9,6 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.rules.rdma_priority_not_lossless import is_roce
 
 FAST_BPS = 25 * 10**9
 MTUS = (4096, 2048, 1024, 512, 256)
@@ -25,7 +24,7 @@ ENOUGH = 4200
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.port.netdev
-    roce = [port for port in exam.host[Rdma].of(exam.port) if is_roce(port)]
+    roce = [port for port in exam.host[Rdma].of(exam.port) if port.is_active_roce]
     link = exam.host[Links].by_netdev.get(netdev or "")
     if netdev is None or link is None or not roce:
         raise DoesNotApplyError("no RoCE device of it is active")

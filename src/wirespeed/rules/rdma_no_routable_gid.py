@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
@@ -12,7 +12,7 @@ WANTED = ("RoCE v2", "ip")
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
-    active = [rdma for rdma in exam.host[Rdma].of(exam.port) if _is_roce(rdma)]
+    active = [rdma for rdma in exam.host[Rdma].of(exam.port) if rdma.is_active_roce]
     if not active:
         raise DoesNotApplyError("no RoCE device of it is active")
     for rdma in active:
@@ -23,12 +23,6 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 def _is_bare(rdma: RdmaPort) -> bool:
     return isinstance(rdma.gids, Absent)
-
-
-def _is_roce(rdma: RdmaPort) -> bool:
-    layer, state = rdma.link_layer, rdma.state
-    is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
-    return is_ethernet and isinstance(state, Known) and "ACTIVE" in state.value
 
 
 def _finding(exam: PortExam, rdma: RdmaPort, gids: frozenset[tuple[str, str]]) -> Finding:

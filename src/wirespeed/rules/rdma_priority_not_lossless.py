@@ -13,7 +13,7 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.port.netdev
-    if netdev is None or not any(map(is_roce, exam.host[Rdma].of(exam.port))):
+    if netdev is None or not _roce(exam):
         raise DoesNotApplyError("no RoCE device of it is active")
     dcb = exam.host[Dcb].by_netdev[netdev]
     lossless = known(dcb.lossless, "priorities with PFC")
@@ -53,12 +53,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     )
 
 
+def _roce(exam: PortExam) -> list[RdmaPort]:
+    return [port for port in exam.host[Rdma].of(exam.port) if port.is_active_roce]
+
+
 def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator[Finding]:
     """Hold the type of service that all RoCE is given against the priorities with PFC.
 
     Where each program chooses, nothing is read of it: docs/doctor.md says so.
     """
-    for rdma in filter(is_roce, exam.host[Rdma].of(exam.port)):
+    for rdma in _roce(exam):
         if isinstance(rdma.tos, Unreadable):
             known(rdma.tos, f"the type of service of RoCE on {rdma.device}")
         if not isinstance(rdma.tos, Known) or not isinstance(dcb.priorities, Known):
@@ -91,13 +95,6 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
             unpriced="the cost of a loss depends on the round-trip time; rdma.packets_lost "
             "shows current losses",
         )
-
-
-def is_roce(port: RdmaPort) -> bool:
-    """Whether it is an active port of RoCE."""
-    layer, state = port.link_layer, port.state
-    is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
-    return is_ethernet and isinstance(state, Known) and "ACTIVE" in state.value
 
 
 def has_vlan(exam: PortExam, netdev: str) -> bool:
