@@ -45,6 +45,8 @@ def grub(name: str, parameters: str) -> list[str]:
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
+        ("mtu.jumbo_unused/present_a_member_of_a_bond", ["ip link set dev bond0 mtu 9000"]),
+        ("rdma.mtu_small/present_a_member_of_a_bond", ["ip link set dev bond0 mtu 9000"]),
         (
             "memory.no_hugepages/present_none_of_any_size",
             [

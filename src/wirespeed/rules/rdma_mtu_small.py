@@ -49,7 +49,8 @@ def _share(payload: int) -> str:
 
 def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
     netdev = exam.port.netdev or ""
-    is_plain = named_plainly(netdev)
+    whole = exam.host[NetStack].sets_mtu(netdev)
+    is_plain = named_plainly(whole)
     shown = (
         [Evidence.of(rdma.active_mtu, f"{rdma.device}: active MTU {rdma.active_mtu.value}")]
         if isinstance(rdma.active_mtu, Known)
@@ -65,11 +66,11 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
                 text=f"set MTU {ENOUGH} or more (such as 9000) on both hosts and every switch "
                 "between, then restart the RDMA programs: new connections use the smaller of "
                 "both ends' values",
-                commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", "9000")),)
+                commands=(Command(argv=("ip", "link", "set", "dev", whole, "mtu", "9000")),)
                 if is_plain
                 else (),
                 danger=Danger.DROPS_LINK,
-                steps=(StepCall.of("mtu", netdev=netdev, mtu=9000),) if is_plain else (),
+                steps=(StepCall.of("mtu", netdev=whole, mtu=9000),) if is_plain else (),
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),

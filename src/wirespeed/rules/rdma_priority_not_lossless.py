@@ -98,9 +98,23 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
 
 
 def has_vlan(exam: PortExam, netdev: str) -> bool:
-    """Whether a VLAN lies on a netdev. Raises CannotTellError where netdevs are not known."""
+    """Whether a VLAN lies on a netdev, or on the bond or bridge that it belongs to.
+
+    The RDMA device gives GIDs to the VLANs above a bond as well (drivers/infiniband/core/
+    roce_gid_mgmt.c, is_eth_port_of_netdev_filter). Raises CannotTellError where netdevs are not
+    known.
+    """
     links = known(exam.host[NetStack].links, "the netdevs")
-    return any(link.lower == Known(netdev, link.lower.source) for link in links.values())
+    below, todo = set(), netdev
+    while todo and todo not in below:
+        below.add(todo)
+        master = links[todo].master if todo in links else None
+        todo = master.value if isinstance(master, Known) else ""
+    return any(
+        isinstance(link.vlan_id, Known) and isinstance(link.lower, Known)
+        and link.lower.value in below
+        for link in links.values()
+    )  # fmt: skip
 
 
 def _without_any(exam: PortExam, source: str) -> Finding:
