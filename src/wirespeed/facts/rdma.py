@@ -17,8 +17,14 @@ COUNTERS = (
     "implied_nak_seq_err", "roce_adp_retrans", "rnr_nak_retry_err", "out_of_buffer",
     "np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored",
     "port_rcv_packets", "port_xmit_packets",
+    # The same of bnxt_re: receiver, sender, buffers, congestion.
+    "oos_drop_count", "seq_err_naks_rcvd", "to_retransmits", "rx_out_of_buffer", "rnr_naks_rcvd",
+    "rx_ecn_marked_pkts", "tx_cnp_pkts", "rx_cnp_pkts",
+    # Of irdma.
+    "RxECNMrkd", "cnpSent", "cnpHandled", "cnpIgnored",
 )  # fmt: skip
-"""drivers/infiniband/hw/mlx5/counters.c, and core/sysfs.c for those of the port."""
+"""hw/mlx5/counters.c, hw/bnxt_re/hw_counters.c and hw/irdma/verbs.c of drivers/infiniband, and
+core/sysfs.c for those of the port."""
 PLACES = ("hw_counters", "counters")
 GID = re.compile(r"([\w.-]{1,64}) (\d{1,3}) \d{1,3} (ip|link-local) ((?:IB/)?RoCE v[12])")
 GIDS = 16

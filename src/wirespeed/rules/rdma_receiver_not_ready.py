@@ -6,8 +6,8 @@ from wirespeed.model.finding import ByHand, Finding, Remedy, Severity
 from wirespeed.model.rule import PortExam, PortRule
 from wirespeed.rules.rdma_packets_lost import counted, rdma_ports
 
-HERE = ("out_of_buffer",)
-PEER = ("rnr_nak_retry_err",)
+HERE = ("out_of_buffer", "rx_out_of_buffer")
+PEER = ("rnr_nak_retry_err", "rnr_naks_rcvd")
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -40,6 +40,7 @@ RULE = PortRule(
     "drops the message. A reliable connection sends it again after up to half a second; UD "
     "and multicast lose it.",
     source="InfiniBand Architecture Specification 1.4, 9.7.5.2.8 (RNR NAK); "
-    "drivers/infiniband/hw/mlx5/counters.c (out_of_buffer, rnr_nak_retry_err)",
+    "drivers/infiniband/hw/mlx5/counters.c (out_of_buffer, rnr_nak_retry_err); "
+    "hw/bnxt_re/hw_counters.c (rx_out_of_buffer, rnr_naks_rcvd)",
     check=_check,
 )
