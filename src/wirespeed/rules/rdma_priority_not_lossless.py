@@ -6,9 +6,13 @@ from wirespeed.facts.dcb import Dcb, PortDcb
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, Unreadable, known
+from wirespeed.model.observed import CannotTellError, Known, Unreadable, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+UNTAGGED = ("mlx5_core", "mlx4_core")
+"""Drivers whose RoCE has a tag in a VLAN alone. Others add one of VLAN 0 for its priority:
+bnxt_re_setup_qos() in drivers/infiniband/hw/bnxt_re/main.c, dcb_vlan_mode of irdma/verbs.c."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -27,6 +31,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     if 0 in lossless or has_vlan(exam, netdev):
         return
+    if exam.port.driver not in UNTAGGED:
+        raise CannotTellError(
+            "the driver tags RoCE outside a VLAN as well, and does not show with which priority",
+            f"dcb app show dev {netdev}",
+        )
     shown = ", ".join(map(str, sorted(lossless)))
     yield exam.finding(
         Severity.RISK,
