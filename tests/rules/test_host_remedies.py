@@ -332,3 +332,10 @@ def test_a_program_is_moved_to_the_cards_node_by_its_own_setting(case: str, told
     (text,) = [remedy.text for remedy in finding.remedies]
     assert told in text
     assert ("numactl" in text) != ("pmd-cpu-mask" in text)
+
+
+def test_the_address_of_a_bonds_rdma_device_is_given_to_the_bond():
+    (found,) = findings("rdma.no_routable_gid/present_the_bond_has_no_address")
+    assert [remedy.text for remedy in found.remedies] == [
+        "give bond0 an IP address, which also creates a GID of RoCE v2"
+    ]
