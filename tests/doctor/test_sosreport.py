@@ -18,6 +18,7 @@ from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.firmware_driver import DriverOrigin
+from wirespeed.facts.interrupts import Interrupts
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_tcp import TcpCounts
 from wirespeed.facts.link import Links
@@ -27,6 +28,7 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov
+from wirespeed.facts.tuned import Tuned
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.host.archive import read_archive
 from wirespeed.model.capture import parse_capture
@@ -123,6 +125,71 @@ def test_what_a_sosreport_lacks_cannot_be_told_and_is_never_empty():
     assert isinstance(facts[Kernel].clocksource, Unreadable)
     del files["sos_commands/devices/udevadm_info_--export-db"]
     assert diagnose(host(files), Question()).ports_unknown
+
+
+INTERRUPTS = """\
+            CPU0       CPU1       CPU2       CPU3
+   8:          0          0          0          1  IR-IO-APIC    8-edge      rtc0
+ 130:        120          0          0          0  IR-PCI-MSIX-0000:01:00.0    0-edge      \
+mlx5_async0@pci:0000:01:00.0
+ 131:          0     900000          0          0  IR-PCI-MSIX-0000:01:00.0    1-edge      \
+mlx5_comp0@pci:0000:01:00.0
+ 140:          0          0     700000          0  IR-PCI-MSI 524288-edge      i40e-ens1f1-TxRx-0
+ 141:          0          0          0         12  IR-PCI-MSI 524289-edge      ens1f10-TxRx-0
+ 142:          0          0          0          9  IR-PCI-MSIX-0000:01:00.1    2-edge      a-name
+ NMI:          5          5          5          5   Non-maskable interrupts
+"""
+
+
+def test_interrupts_are_those_of_the_function_that_their_name_says():
+    files = tree() | {
+        "proc/interrupts": INTERRUPTS,
+        "proc/irq/131/smp_affinity_list": "0-3\n",
+        "proc/irq/131/effective_affinity_list": "1\n",
+        "proc/irq/8/smp_affinity_list": "0-3\n",
+    }
+    interrupts = host(files)[Interrupts]
+    queue, *others = known(interrupts.of_queues(PF), "")
+    assert (queue.number, queue.count_of_cpu, others) == (131, {1: 900_000}, [])
+    assert known(queue.effective_affinity, "") == {1} and known(queue.irq_affinity, "") == set(
+        range(4)
+    )
+    assert isinstance(queue.new_of_cpu, Unreadable)
+    others = list(known(interrupts.of("0000:01:00.1"), ""))
+    assert [other.number for other in others] == [140, 142]
+    assert isinstance(others[0].effective_affinity, Unreadable)
+    assert isinstance(host(tree())[Interrupts].of(PF), Unreadable)
+
+
+def test_interrupts_of_the_other_node_are_found():
+    files = tree() | {
+        "proc/interrupts": INTERRUPTS,
+        "proc/irq/131/effective_affinity_list": "1\n",
+        "sys/devices/system/node/node0/cpulist": "2-3\n",
+        "sys/devices/system/node/node1/cpulist": "0-1\n",
+    }
+    answer = diagnose(host(files), Question())
+    (found,) = (f for f in answer.findings if f.rule == "interrupts.on_another_node")
+    assert found.where == "ens1f0" and found.severity is Severity.RISK
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Current active profile: throughput-performance\n", ("throughput-performance",)),
+        ("Current active profile: balanced mine\nCurrent post-loaded profile: mine\n",
+         ("balanced", "mine")),
+        ("Cannot talk to Tuned daemon via DBus. Is Tuned daemon running?\nIt seems that tuned "
+         "daemon is not running, preset profile is not activated.\nPreset profile: powersave\n",
+         None),
+        ("No current active profile.\n", None),
+    ],
+)  # fmt: skip
+def test_the_profile_of_tuned_is_the_one_in_force(text: str, expected: tuple[str, ...] | None):
+    profiles = host(tree() | {"sos_commands/tuned/tuned-adm_active": text})[Tuned].profiles
+    assert (profiles.value if isinstance(profiles, Known) else None) == expected
+    assert isinstance(profiles, Known | Absent)
+    assert isinstance(host(tree())[Tuned].profiles, Unreadable)
 
 
 def test_its_fault_is_found_and_nothing_else_is_made_one():

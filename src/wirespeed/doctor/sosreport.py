@@ -1,8 +1,8 @@
 """A sosreport as a capture: what of our sections its files hold; the rest cannot be told. Pure.
 
 File names: the sos project, sos/report/plugins/{networking,pci,devices,kernel,processor,numa,
-memory,host,mellanox_firmware}.py, and `_mangle_command` of plugins/__init__.py. A sosreport reads
-once, so that what is counted between two readings is never known from it.
+memory,host,hardware,tuned,mellanox_firmware}.py, and `_mangle_command` of plugins/__init__.py. A
+sosreport reads once, so that what is counted between two readings is never known from it.
 """
 
 import json
@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses, ip_links
+from wirespeed.doctor.sosreport_irq import FILES as IRQ_FILES
+from wirespeed.doctor.sosreport_irq import irq_text
 from wirespeed.doctor.sosreport_pci import PciText, pci_text, udev_records
 from wirespeed.facts.firmware_driver import MODULES
 from wirespeed.facts.module import (
@@ -24,6 +26,7 @@ from wirespeed.facts.module import (
     VFS_TOO,
 )
 from wirespeed.facts.sysctl import NAMES
+from wirespeed.facts.tuned import ACTIVE, PID
 
 COMMANDS = "sos_commands/"
 LACKS = "the sosreport does not hold it"
@@ -67,6 +70,7 @@ TEXTS = {
     "hostnamectl": f"{COMMANDS}host/hostnamectl_status",
     "dmidecode": f"{COMMANDS}hardware/dmidecode",
     "devlink-info": f"{COMMANDS}networking/devlink_dev_info",
+    "tuned": f"{COMMANDS}tuned/tuned-adm_active",
 }
 CONTAINERS = frozenset(
     ("systemd-nspawn", "lxc-libvirt", "lxc", "openvz", "docker", "podman", "rkt", "proot", "pouch")
@@ -84,7 +88,7 @@ WANTED = re.compile(
             *FILES.values(), *(re.escape(path) for path in TEXTS.values()), NET_FILE.pattern,
             rf"{COMMANDS}networking/ethtool_\S+", re.escape(ESWITCH) + r"\S+", MSTCONFIG.pattern,
             r"proc/(?:cpuinfo|mounts|vmstat|net/(?:softnet_stat|snmp|bonding/[^/]+))",
-            r"usr/lib/os-release",
+            r"usr/lib/os-release", IRQ_FILES,
         )
     )
 )  # fmt: skip
@@ -114,6 +118,10 @@ def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
     if texts["address"]:
         yield "ip-addr", "", as_json(ip_addresses(texts["address"])), "", 0
     yield from _host_sections(files, texts)
+    if irqs := irq_text(files, pci.ports):
+        yield "irqs", "", "\n".join(irqs.functions), "", 0
+        yield "interrupts", "", "\n".join(irqs.interrupts), "", 0
+        yield "irq", "", "\n".join(irqs.affinities), LACKS, LACKS_CODE
     netdevs = {line.partition(" ")[0] for line in pci.ports} - {"-"}
     yield from _netdev_sections(files, netdevs)
     yield from _card_sections(files, texts["devlink-info"])
@@ -152,11 +160,20 @@ def _host_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterat
         swapped = [line for line in files["proc/vmstat"].splitlines() if line.startswith("pswp")]
         yield "swapped", "", "\n".join(swapped), "", 0
     yield from _virtualization(texts["hostnamectl"], texts["dmidecode"])
+    yield from _tuned(texts["tuned"])
     if texts["dmesg"]:
         yield kernel_log(texts["dmesg"])
     for path, text in files.items():
         if path.startswith("proc/net/bonding/"):
             yield "bonding", path.rpartition("/")[2], text, "", 0
+
+
+def _tuned(text: str) -> Iterator[Section]:
+    """Give the files that tuned has while it runs; words: its tuned/admin/admin.py."""
+    if match := re.search(r"^Current active profile: (\S.*)$", text, re.M):
+        yield "tuned", "", f"{PID}:\n{ACTIVE}:{match[1]}", LACKS, LACKS_CODE
+    elif re.search(r"daemon is not running|^No current active profile", text, re.M):
+        yield "tuned", "", "", f"grep: {PID}: No such file or directory", 2
 
 
 def _virtualization(hostnamectl: str, dmidecode: str) -> Iterator[Section]:
