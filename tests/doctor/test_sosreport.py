@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from sosreport_container import container
-from sosreport_tree import tree
+from sosreport_tree import host, tree
 
 from wirespeed.cli import cli
 from wirespeed.doctor.archive import archive_capture, is_wanted
@@ -31,20 +31,13 @@ from wirespeed.facts.sriov import Sriov
 from wirespeed.facts.tuned import Tuned
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.host.archive import read_archive
-from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
-from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Severity
 from wirespeed.model.observed import Absent, Known, Unreadable, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose, Question
 
 PF = "0000:01:00.0"
-
-
-def host(files: dict[str, str]) -> HostFacts:
-    text = archive_capture({p: t for p, t in files.items() if is_wanted(p)}, "sos")
-    return HostFacts("sos", parse_capture(text, "sos"))
 
 
 def pack(path: Path, files: dict[str, str], mode: str = "w:xz") -> Path:

@@ -1,8 +1,9 @@
 """A sosreport as a capture: what of our sections its files hold; the rest cannot be told. Pure.
 
 File names: the sos project, sos/report/plugins/{networking,pci,devices,kernel,processor,numa,
-memory,host,hardware,tuned,mellanox_firmware}.py, and `_mangle_command` of plugins/__init__.py. A
-sosreport reads once, so that what is counted between two readings is never known from it.
+memory,host,hardware,tuned,openvswitch,mellanox_firmware}.py, and `_mangle_command` of
+plugins/__init__.py. A sosreport reads once, so that what is counted between two readings is never
+known from it.
 """
 
 import json
@@ -12,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses, ip_links
 from wirespeed.doctor.sosreport_irq import FILES as IRQ_FILES
 from wirespeed.doctor.sosreport_irq import irq_text
+from wirespeed.doctor.sosreport_ovs import FILES as OVS_FILES
+from wirespeed.doctor.sosreport_ovs import ovs_answers
 from wirespeed.doctor.sosreport_pci import PciText, pci_text, udev_records
 from wirespeed.facts.firmware_driver import MODULES
 from wirespeed.facts.module import (
@@ -26,6 +29,7 @@ from wirespeed.facts.module import (
     VFS_TOO,
 )
 from wirespeed.facts.sysctl import NAMES
+from wirespeed.facts.tc import MOST_NETDEVS
 from wirespeed.facts.tuned import ACTIVE, PID
 
 COMMANDS = "sos_commands/"
@@ -88,7 +92,8 @@ WANTED = re.compile(
             *FILES.values(), *(re.escape(path) for path in TEXTS.values()), NET_FILE.pattern,
             rf"{COMMANDS}networking/ethtool_\S+", re.escape(ESWITCH) + r"\S+", MSTCONFIG.pattern,
             r"proc/(?:cpuinfo|mounts|vmstat|net/(?:softnet_stat|snmp|bonding/[^/]+))",
-            r"usr/lib/os-release", IRQ_FILES,
+            r"usr/lib/os-release", IRQ_FILES, OVS_FILES,
+            rf"{COMMANDS}networking/tc_-s_filter_show_dev_\S+_ingress",
         )
     )
 )  # fmt: skip
@@ -122,6 +127,11 @@ def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
         yield "irqs", "", "\n".join(irqs.functions), "", 0
         yield "interrupts", "", "\n".join(irqs.interrupts), "", 0
         yield "irq", "", "\n".join(irqs.affinities), LACKS, LACKS_CODE
+    for section, answer in ovs_answers(files):
+        yield section, "", *answer
+    yield from _tc_filters(
+        files, [str(link["ifname"]) for link in links if "phys_switch_id" in link]
+    )
     netdevs = {line.partition(" ")[0] for line in pci.ports} - {"-"}
     yield from _netdev_sections(files, netdevs)
     yield from _card_sections(files, texts["devlink-info"])
@@ -166,6 +176,17 @@ def _host_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterat
     for path, text in files.items():
         if path.startswith("proc/net/bonding/"):
             yield "bonding", path.rpartition("/")[2], text, "", 0
+
+
+def _tc_filters(files: Mapping[str, str], netdevs: list[str]) -> Iterator[Section]:
+    """Give the words of each filter that say where it is, as the collector counts them."""
+    lines = []
+    for netdev in netdevs[:MOST_NETDEVS]:
+        path = f"{COMMANDS}networking/tc_-s_filter_show_dev_{_mangled(netdev)}_ingress"
+        if path in files:
+            lines += [f"netdev {netdev}", *re.findall(r"\b(?:not_)?in_hw\b", files[path])]
+    if lines:
+        yield "tc-filters", "", "\n".join(lines), "", 0
 
 
 def _tuned(text: str) -> Iterator[Section]:
