@@ -120,6 +120,24 @@ def test_what_a_sosreport_lacks_cannot_be_told_and_is_never_empty():
     assert diagnose(host(files), Question()).ports_unknown
 
 
+@pytest.mark.parametrize("folder", ["proc", "proc/31415"])
+def test_files_of_the_process_that_made_it_are_found_in_its_folder(folder: str):
+    files = tree() | {
+        f"{folder}/net/bonding/bond0": "Bonding Mode: fault-tolerance (active-backup)\n",
+        f"{folder}/net/softnet_stat": "0000000a 00000000 00000001 " + "00000000 " * 7 + "\n",
+        f"{folder}/net/snmp": "Tcp: OutSegs RetransSegs\nTcp: 1000 3\n",
+        f"{folder}/mounts": "hugetlbfs /dev/hugepages hugetlbfs rw,pagesize=2M 0 0\n",
+        "proc/31415/net/route": "of no use here\n",
+    }
+    capture = host(files).capture
+    for name, subject in (
+        ("bonding", "bond0"), ("softnet", ""), ("tcp-counts", ""), ("hugepage-mounts", ""),
+    ):  # fmt: skip
+        section = capture.section(name, subject)
+        assert section is not None and section.output
+    assert not is_wanted("proc/31415/net/route") and not is_wanted("proc/31415/cpuinfo")
+
+
 INTERRUPTS = """\
             CPU0       CPU1       CPU2       CPU3
    8:          0          0          0          1  IR-IO-APIC    8-edge      rtc0

@@ -84,6 +84,10 @@ NET_FILE = re.compile(r"sys/(?:class/net|devices/\S*/net)/([^/]+)/(flags|statist
 STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
 ESWITCH = f"{COMMANDS}networking/devlink_dev_eswitch_show_pci."
 MSTCONFIG = re.compile(rf"{COMMANDS}mellanox_firmware/mstconfig_-d_([0-9a-f_]+\.[0-9a-f])_-e_q")
+OF_A_PROCESS = r"\d{1,10}/"
+OWN = re.compile(rf"(?<=^proc/){OF_A_PROCESS}(?=mounts$|net/)")
+"""/proc/net and /proc/mounts are links to the folder of the process that reads them, and sos keeps
+links: the files are in the folder of its own process (_make_leading_paths() of sos/archive.py)."""
 Section = tuple[str, str, str, str, int]
 """Name, subject, output, errors and return code."""
 WANTED = re.compile(
@@ -91,7 +95,8 @@ WANTED = re.compile(
         (
             *FILES.values(), *(re.escape(path) for path in TEXTS.values()), NET_FILE.pattern,
             rf"{COMMANDS}networking/ethtool_\S+", re.escape(ESWITCH) + r"\S+", MSTCONFIG.pattern,
-            r"proc/(?:cpuinfo|mounts|vmstat|net/(?:softnet_stat|snmp|bonding/[^/]+))",
+            r"proc/(?:cpuinfo|vmstat)",
+            rf"proc/(?:{OF_A_PROCESS})?(?:mounts|net/(?:softnet_stat|snmp|bonding/[^/]+))",
             r"usr/lib/os-release", IRQ_FILES, OVS_FILES,
             rf"{COMMANDS}networking/tc_-s_filter_show_dev_\S+_ingress",
         )
@@ -109,6 +114,7 @@ HEADING = re.compile(r"^(?:Settings|Features|\w+ parameters|Coalesce parameters)
 
 def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
     """Give what the files hold, by their path below the archive's top folder."""
+    files = {OWN.sub("", path): text for path, text in files.items()} | dict(files)
     texts = {name: files.get(path, "") for name, path in TEXTS.items()}
     links = ip_links(texts["link"])
     names = {str(link["ifname"]): str(link.get("phys_port_name", "")) for link in links}
