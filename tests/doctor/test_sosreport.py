@@ -138,6 +138,22 @@ def test_files_of_the_process_that_made_it_are_found_in_its_folder(folder: str):
     assert not is_wanted("proc/31415/net/route") and not is_wanted("proc/31415/cpuinfo")
 
 
+def test_clocks_are_those_of_the_policies_to_which_each_cpus_folder_is_a_link():
+    policy = "sys/devices/system/cpu/cpufreq/policy"
+    files = tree() | {
+        f"{policy}0/related_cpus": "0 2\n",
+        f"{policy}0/cpuinfo_max_freq": "3500000\n",
+        f"{policy}0/base_frequency": "2600000\n",
+        f"{policy}0/scaling_driver": "intel_pstate\n",
+        f"{policy}1/cpuinfo_max_freq": "3400000\n",
+    }
+    cpus = host(files)[Cpus]
+    clocks = {number: cpu.max_hz for number, cpu in cpus.by_number.items()}
+    assert known(clocks[0], "") == known(clocks[2], "") == 3.5e9
+    assert known(clocks[1], "") == 3.4e9 and isinstance(clocks[3], Unreadable)
+    assert known(cpus.base_hz, "") == 2.6e9
+
+
 INTERRUPTS = """\
             CPU0       CPU1       CPU2       CPU3
    8:          0          0          0          1  IR-IO-APIC    8-edge      rtc0

@@ -88,6 +88,7 @@ OF_A_PROCESS = r"\d{1,10}/"
 OWN = re.compile(rf"(?<=^proc/){OF_A_PROCESS}(?=mounts$|net/)")
 """/proc/net and /proc/mounts are links to the folder of the process that reads them, and sos keeps
 links: the files are in the folder of its own process (_make_leading_paths() of sos/archive.py)."""
+POLICY = re.compile(rf"{CPU}/cpufreq/policy(\d+)/(cpuinfo_max_freq|base_frequency|scaling_driver)")
 Section = tuple[str, str, str, str, int]
 """Name, subject, output, errors and return code."""
 WANTED = re.compile(
@@ -95,7 +96,7 @@ WANTED = re.compile(
         (
             *FILES.values(), *(re.escape(path) for path in TEXTS.values()), NET_FILE.pattern,
             rf"{COMMANDS}networking/ethtool_\S+", re.escape(ESWITCH) + r"\S+", MSTCONFIG.pattern,
-            r"proc/(?:cpuinfo|vmstat)",
+            r"proc/(?:cpuinfo|vmstat)", POLICY.pattern,
             rf"proc/(?:{OF_A_PROCESS})?(?:mounts|net/(?:softnet_stat|snmp|bonding/[^/]+))",
             r"usr/lib/os-release", IRQ_FILES, OVS_FILES,
             rf"{COMMANDS}networking/tc_-s_filter_show_dev_\S+_ingress",
@@ -114,7 +115,7 @@ HEADING = re.compile(r"^(?:Settings|Features|\w+ parameters|Coalesce parameters)
 
 def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
     """Give what the files hold, by their path below the archive's top folder."""
-    files = {OWN.sub("", path): text for path, text in files.items()} | dict(files)
+    files = dict(_behind_links(files)) | dict(files)
     texts = {name: files.get(path, "") for name, path in TEXTS.items()}
     links = ip_links(texts["link"])
     names = {str(link["ifname"]): str(link.get("phys_port_name", "")) for link in links}
@@ -141,6 +142,16 @@ def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
     netdevs = {line.partition(" ")[0] for line in pci.ports} - {"-"}
     yield from _netdev_sections(files, netdevs)
     yield from _card_sections(files, texts["devlink-info"])
+
+
+def _behind_links(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Give files by the path that is a link in the archive: `cpu3/cpufreq` is one to a policy."""
+    for path, text in files.items():
+        yield OWN.sub("", path), text
+        if match := POLICY.fullmatch(path):
+            related = files.get(f"{CPU}/cpufreq/policy{match[1]}/related_cpus", match[1])
+            for cpu in related.split():
+                yield f"{CPU}/cpu{cpu}/cpufreq/{match[2]}", text
 
 
 def _pci_sections(pci: PciText, texts: Mapping[str, str]) -> Iterator[Section]:
