@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses, ip_links
 from wirespeed.doctor.sosreport_irq import FILES as IRQ_FILES
-from wirespeed.doctor.sosreport_irq import irq_text
+from wirespeed.doctor.sosreport_irq import IrqText, irq_text
 from wirespeed.doctor.sosreport_ovs import FILES as OVS_FILES
 from wirespeed.doctor.sosreport_ovs import ovs_answers
 from wirespeed.doctor.sosreport_pci import PciText, pci_text, udev_records
@@ -130,10 +130,7 @@ def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
     if texts["address"]:
         yield "ip-addr", "", as_json(ip_addresses(texts["address"])), "", 0
     yield from _host_sections(files, texts)
-    if irqs := irq_text(files, pci.ports):
-        yield "irqs", "", "\n".join(irqs.functions), "", 0
-        yield "interrupts", "", "\n".join(irqs.interrupts), "", 0
-        yield "irq", "", "\n".join(irqs.affinities), LACKS, LACKS_CODE
+    yield from irq_sections(irq_text(files, pci.ports), LACKS)
     for section, answer in ovs_answers(files):
         yield section, "", *answer
     yield from _tc_filters(
@@ -187,7 +184,7 @@ def _host_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterat
         swapped = [line for line in files["proc/vmstat"].splitlines() if line.startswith("pswp")]
         yield "swapped", "", "\n".join(swapped), "", 0
     yield from _virtualization(texts["hostnamectl"], texts["dmidecode"])
-    yield from _tuned(texts["tuned"])
+    yield from tuned_section(texts["tuned"], LACKS)
     if texts["dmesg"]:
         yield kernel_log(texts["dmesg"])
     for path, text in files.items():
@@ -206,10 +203,18 @@ def _tc_filters(files: Mapping[str, str], netdevs: list[str]) -> Iterator[Sectio
         yield "tc-filters", "", "\n".join(lines), "", 0
 
 
-def _tuned(text: str) -> Iterator[Section]:
+def irq_sections(irqs: IrqText | None, lacks: str) -> Iterator[Section]:
+    """Give the sections of interrupts; `lacks` is said of the files that are not there."""
+    if irqs is not None:
+        yield "irqs", "", "\n".join(irqs.functions), "", 0
+        yield "interrupts", "", "\n".join(irqs.interrupts), "", 0
+        yield "irq", "", "\n".join(irqs.affinities), lacks, LACKS_CODE
+
+
+def tuned_section(text: str, lacks: str) -> Iterator[Section]:
     """Give the files that tuned has while it runs; words: its tuned/admin/admin.py."""
     if match := re.search(r"^Current active profile: (\S.*)$", text, re.M):
-        yield "tuned", "", f"{PID}:\n{ACTIVE}:{match[1]}", LACKS, LACKS_CODE
+        yield "tuned", "", f"{PID}:\n{ACTIVE}:{match[1]}", lacks, LACKS_CODE
     elif re.search(r"daemon is not running|^No current active profile", text, re.M):
         yield "tuned", "", "", f"grep: {PID}: No such file or directory", 2
 
