@@ -86,6 +86,8 @@ class RdmaPort:
 
     def source(self, counter: str) -> str:
         """Give the command that reads a counter again."""
+        if isinstance(total := self.totals[counter], Known):
+            return total.source
         place = "counters" if counter.startswith("port_") else "hw_counters"
         return f"cat {SYSFS}/{self.device}/ports/{self.number}/{place}/{counter}"
 
@@ -121,6 +123,15 @@ rdma_files() {
 			port_*) printf '%s\\0' "$path/counters/$name" ;;
 			*) printf '%s\\0' "$path/hw_counters/$name" ;;
 			esac
+		done
+		case $path in
+		*/ports/1) ;;
+		*) continue ;;
+		esac
+		# In switchdev mode mlx5 has them beside the ports, of the uplink.
+		[ -d "${path%/ports/*}/hw_counters" ] || continue
+		for name in COUNTERS; do
+			printf '%s\\0' "${path%/ports/*}/hw_counters/$name"
 		done
 	done
 }
@@ -202,6 +213,10 @@ def _port(
     for name in COUNTERS:
         path = f"{folder}/{'counters' if name.startswith('port_') else 'hw_counters'}/{name}"
         before, after = _count(first[path]), _count(again[path])
+        if number == 1 and isinstance(before, Absent):
+            # alloc_hw_device_stats of hw_switchdev_stats_ops, hw/mlx5/counters.c.
+            path = f"{SYSFS}/{device}/hw_counters/{name}"
+            before, after = _count(first[path]), _count(again[path])
         totals[name] = after if isinstance(after, Known) else before
         rises[name] = _rise(before, after)
     return RdmaPort(
