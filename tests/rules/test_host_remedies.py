@@ -339,3 +339,11 @@ def test_the_address_of_a_bonds_rdma_device_is_given_to_the_bond():
     assert [remedy.text for remedy in found.remedies] == [
         "give bond0 an IP address, which also creates a GID of RoCE v2"
     ]
+
+
+@pytest.mark.parametrize(
+    ("case", "is_lost"), [("present_beside_dpdk", True), ("present_too_few_receives_here", False)]
+)
+def test_packets_of_dpdk_are_not_said_to_be_sent_again(case: str, is_lost: bool):
+    (found,) = findings(f"rdma.receiver_not_ready/{case}")
+    assert ("DPDK, which runs here, is lost" in found.so) == is_lost
