@@ -65,9 +65,10 @@ roce_ecn() (
 )
 for netdev in $port_netdevs; do
 	[ -d "/sys/class/net/$netdev/device/infiniband" ] || continue
-	if command -v mlnx_qos >/dev/null 2>&1; then
-		run mlnx-qos "$netdev" mlnx_qos -i "$netdev"
-	else
+	# mlnx_qos answers of its maker's cards alone, and not of their VFs.
+	code=127
+	! command -v mlnx_qos >/dev/null 2>&1 || run mlnx-qos "$netdev" mlnx_qos -i "$netdev"
+	if [ "$code" -ne 0 ]; then
 		run dcb-pfc "$netdev" dcb pfc show dev "$netdev"
 		run dcb-app "$netdev" dcb app show dev "$netdev"
 	fi
@@ -84,8 +85,9 @@ done
 
 def _dcb(capture: Capture, netdev: str) -> PortDcb:
     ecn = (_ecn(capture, netdev, "roce_np"), _ecn(capture, netdev, "roce_rp"))
-    if capture.section("mlnx-qos", netdev) is not None:
-        text = capture.text("mlnx-qos", f"mlnx_qos -i {netdev}", netdev)
+    text = capture.text("mlnx-qos", f"mlnx_qos -i {netdev}", netdev)
+    is_asked = capture.section("mlnx-qos", netdev) is not None
+    if isinstance(text, Known) or (is_asked and capture.section("dcb-pfc", netdev) is None):
         return PortDcb(_trust(text), _enabled(text), _map_of_qos(text), *ecn)
     pfc = capture.text("dcb-pfc", f"dcb pfc show dev {netdev}", netdev)
     app = capture.text("dcb-app", f"dcb app show dev {netdev}", netdev)
