@@ -13,6 +13,7 @@ from sosreport_tree import host, tree
 from wirespeed.cli import cli
 from wirespeed.doctor.archive import archive_capture, is_wanted
 from wirespeed.doctor.diagnose import diagnose
+from wirespeed.facts.bonds import Bonds
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.eswitch import Eswitch
@@ -136,6 +137,13 @@ def test_files_of_the_process_that_made_it_are_found_in_its_folder(folder: str):
         section = capture.section(name, subject)
         assert section is not None and section.output
     assert not is_wanted("proc/31415/net/route") and not is_wanted("proc/31415/cpuinfo")
+
+
+def test_a_bond_whose_state_it_lacks_is_not_called_absent():
+    (found,) = host(tree())[Bonds].bonds.values()
+    assert isinstance(found, Unreadable)
+    verdicts = {v.rule: v.outcome for v in diagnose(host(tree()), Question()).verdicts}
+    assert verdicts["bond.member_down"] == "cannot tell"
 
 
 def test_clocks_are_those_of_the_policies_to_which_each_cpus_folder_is_a_link():
