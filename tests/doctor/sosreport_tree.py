@@ -5,7 +5,16 @@ pci.py, devices.py, kernel.py, processor.py, mellanox_firmware.py. Texts: ethtoo
 udevadm of systemd 249, iproute2 5.15.
 """
 
+from wirespeed.doctor.archive import archive_capture, is_wanted
+from wirespeed.model.capture import parse_capture
+from wirespeed.model.fact import HostFacts
+
 CARD = "/devices/pci0000:00/0000:00:01.0/0000:01:00"
+
+
+def host(files: dict[str, str]) -> HostFacts:
+    text = archive_capture({p: t for p, t in files.items() if is_wanted(p)}, "sos")
+    return HostFacts("sos", parse_capture(text, "sos"))
 
 
 def record(path: str, **values: str) -> str:

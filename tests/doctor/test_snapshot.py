@@ -39,6 +39,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.facts.rdma import Rdma
 from wirespeed.facts.sriov import Sriov
 from wirespeed.facts.steering import Steering
+from wirespeed.facts.tuned import Tuned
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
@@ -51,6 +52,26 @@ from wirespeed.model.question import Question
 def host(files: dict[str, str]) -> HostFacts:
     text = archive_capture({p: t for p, t in files.items() if is_wanted(p)}, "snapshot")
     return HostFacts("snapshot", parse_capture(text, "snapshot"))
+
+
+def test_interrupts_and_the_profile_of_tuned_are_read():
+    files = tree(**{"tuned-adm active": "Current active profile: network-latency\n"}) | {
+        "commands_txt_output/interrupts": (
+            "            CPU0       CPU33\n"
+            " 131:          0     900000  IR-PCI-MSI 1-edge      mlx5_comp0@pci:0000:01:00.0\n"
+            " 132:          5          0  IR-PCI-MSI 2-edge      mlx5_comp1@pci:0000:01:00.0\n"
+        ),
+        "show_irq_affinity_all/ens1f0": (
+            "show_irq_affinity.sh ens1f0\n131: 00000002,00000000\n132: 00000003,00000001\n"
+        ),
+        "show_irq_affinity_all/bond0": "show_irq_affinity.sh bond0\nInterface bond0 does not exist",
+    }
+    facts = host(files)
+    one, other = known(facts[Interrupts].of_queues(PF), "")
+    assert known(one.irq_affinity, "") == known(one.effective_affinity, "") == {33}
+    assert known(other.irq_affinity, "") == {0, 32, 33}
+    assert isinstance(other.effective_affinity, Unreadable)
+    assert known(facts[Tuned].profiles, "") == ("network-latency",)
 
 
 def test_ports_are_the_functions_and_a_representor_is_none():

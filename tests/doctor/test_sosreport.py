@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from sosreport_container import container
-from sosreport_tree import tree
+from sosreport_tree import host, tree
 
 from wirespeed.cli import cli
 from wirespeed.doctor.archive import archive_capture, is_wanted
 from wirespeed.doctor.diagnose import diagnose
+from wirespeed.facts.bonds import Bonds
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.firmware_driver import DriverOrigin
+from wirespeed.facts.interrupts import Interrupts
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_tcp import TcpCounts
 from wirespeed.facts.link import Links
@@ -27,22 +29,16 @@ from wirespeed.facts.pci import Pci
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.sriov import Sriov
+from wirespeed.facts.tuned import Tuned
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.host.archive import read_archive
-from wirespeed.model.capture import parse_capture
 from wirespeed.model.error import InputError
-from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Severity
 from wirespeed.model.observed import Absent, Known, Unreadable, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose, Question
 
 PF = "0000:01:00.0"
-
-
-def host(files: dict[str, str]) -> HostFacts:
-    text = archive_capture({p: t for p, t in files.items() if is_wanted(p)}, "sos")
-    return HostFacts("sos", parse_capture(text, "sos"))
 
 
 def pack(path: Path, files: dict[str, str], mode: str = "w:xz") -> Path:
@@ -123,6 +119,112 @@ def test_what_a_sosreport_lacks_cannot_be_told_and_is_never_empty():
     assert isinstance(facts[Kernel].clocksource, Unreadable)
     del files["sos_commands/devices/udevadm_info_--export-db"]
     assert diagnose(host(files), Question()).ports_unknown
+
+
+@pytest.mark.parametrize("folder", ["proc", "proc/31415"])
+def test_files_of_the_process_that_made_it_are_found_in_its_folder(folder: str):
+    files = tree() | {
+        f"{folder}/net/bonding/bond0": "Bonding Mode: fault-tolerance (active-backup)\n",
+        f"{folder}/net/softnet_stat": "0000000a 00000000 00000001 " + "00000000 " * 7 + "\n",
+        f"{folder}/net/snmp": "Tcp: OutSegs RetransSegs\nTcp: 1000 3\n",
+        f"{folder}/mounts": "hugetlbfs /dev/hugepages hugetlbfs rw,pagesize=2M 0 0\n",
+        "proc/31415/net/route": "of no use here\n",
+    }
+    capture = host(files).capture
+    for name, subject in (
+        ("bonding", "bond0"), ("softnet", ""), ("tcp-counts", ""), ("hugepage-mounts", ""),
+    ):  # fmt: skip
+        section = capture.section(name, subject)
+        assert section is not None and section.output
+    assert not is_wanted("proc/31415/net/route") and not is_wanted("proc/31415/cpuinfo")
+
+
+def test_a_bond_whose_state_it_lacks_is_not_called_absent():
+    (found,) = host(tree())[Bonds].bonds.values()
+    assert isinstance(found, Unreadable)
+    verdicts = {v.rule: v.outcome for v in diagnose(host(tree()), Question()).verdicts}
+    assert verdicts["bond.member_down"] == "cannot tell"
+
+
+def test_clocks_are_those_of_the_policies_to_which_each_cpus_folder_is_a_link():
+    policy = "sys/devices/system/cpu/cpufreq/policy"
+    files = tree() | {
+        f"{policy}0/related_cpus": "0 2\n",
+        f"{policy}0/cpuinfo_max_freq": "3500000\n",
+        f"{policy}0/base_frequency": "2600000\n",
+        f"{policy}0/scaling_driver": "intel_pstate\n",
+        f"{policy}1/cpuinfo_max_freq": "3400000\n",
+    }
+    cpus = host(files)[Cpus]
+    clocks = {number: cpu.max_hz for number, cpu in cpus.by_number.items()}
+    assert known(clocks[0], "") == known(clocks[2], "") == 3.5e9
+    assert known(clocks[1], "") == 3.4e9 and isinstance(clocks[3], Unreadable)
+    assert known(cpus.base_hz, "") == 2.6e9
+
+
+INTERRUPTS = """\
+            CPU0       CPU1       CPU2       CPU3
+   8:          0          0          0          1  IR-IO-APIC    8-edge      rtc0
+ 130:        120          0          0          0  IR-PCI-MSIX-0000:01:00.0    0-edge      \
+mlx5_async0@pci:0000:01:00.0
+ 131:          0     900000          0          0  IR-PCI-MSIX-0000:01:00.0    1-edge      \
+mlx5_comp0@pci:0000:01:00.0
+ 140:          0          0     700000          0  IR-PCI-MSI 524288-edge      i40e-ens1f1-TxRx-0
+ 141:          0          0          0         12  IR-PCI-MSI 524289-edge      ens1f10-TxRx-0
+ 142:          0          0          0          9  IR-PCI-MSIX-0000:01:00.1    2-edge      a-name
+ NMI:          5          5          5          5   Non-maskable interrupts
+"""
+
+
+def test_interrupts_are_those_of_the_function_that_their_name_says():
+    files = tree() | {
+        "proc/interrupts": INTERRUPTS,
+        "proc/irq/131/smp_affinity_list": "0-3\n",
+        "proc/irq/131/effective_affinity_list": "1\n",
+        "proc/irq/8/smp_affinity_list": "0-3\n",
+    }
+    interrupts = host(files)[Interrupts]
+    queue, *others = known(interrupts.of_queues(PF), "")
+    assert (queue.number, queue.count_of_cpu, others) == (131, {1: 900_000}, [])
+    assert known(queue.effective_affinity, "") == {1} and known(queue.irq_affinity, "") == set(
+        range(4)
+    )
+    assert isinstance(queue.new_of_cpu, Unreadable)
+    others = list(known(interrupts.of("0000:01:00.1"), ""))
+    assert [other.number for other in others] == [140, 142]
+    assert isinstance(others[0].effective_affinity, Unreadable)
+    assert isinstance(host(tree())[Interrupts].of(PF), Unreadable)
+
+
+def test_interrupts_of_the_other_node_are_found():
+    files = tree() | {
+        "proc/interrupts": INTERRUPTS,
+        "proc/irq/131/effective_affinity_list": "1\n",
+        "sys/devices/system/node/node0/cpulist": "2-3\n",
+        "sys/devices/system/node/node1/cpulist": "0-1\n",
+    }
+    answer = diagnose(host(files), Question())
+    (found,) = (f for f in answer.findings if f.rule == "interrupts.on_another_node")
+    assert found.where == "ens1f0" and found.severity is Severity.RISK
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Current active profile: throughput-performance\n", ("throughput-performance",)),
+        ("Current active profile: balanced mine\nCurrent post-loaded profile: mine\n",
+         ("balanced", "mine")),
+        ("Cannot talk to Tuned daemon via DBus. Is Tuned daemon running?\nIt seems that tuned "
+         "daemon is not running, preset profile is not activated.\nPreset profile: powersave\n",
+         None),
+        ("No current active profile.\n", None),
+    ],
+)  # fmt: skip
+def test_the_profile_of_tuned_is_the_one_in_force(text: str, expected: tuple[str, ...] | None):
+    profiles = host(tree() | {"sos_commands/tuned/tuned-adm_active": text})[Tuned].profiles
+    assert (profiles.value if isinstance(profiles, Known) else None) == expected
+    assert isinstance(profiles, Known | Absent)
+    assert isinstance(host(tree())[Tuned].profiles, Unreadable)
 
 
 def test_its_fault_is_found_and_nothing_else_is_made_one():

@@ -45,6 +45,8 @@ def grub(name: str, parameters: str) -> list[str]:
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
+        ("mtu.jumbo_unused/present_a_member_of_a_bond", ["ip link set dev bond0 mtu 9000"]),
+        ("rdma.mtu_small/present_a_member_of_a_bond", ["ip link set dev bond0 mtu 9000"]),
         (
             "memory.no_hugepages/present_none_of_any_size",
             [
@@ -330,3 +332,18 @@ def test_a_program_is_moved_to_the_cards_node_by_its_own_setting(case: str, told
     (text,) = [remedy.text for remedy in finding.remedies]
     assert told in text
     assert ("numactl" in text) != ("pmd-cpu-mask" in text)
+
+
+def test_the_address_of_a_bonds_rdma_device_is_given_to_the_bond():
+    (found,) = findings("rdma.no_routable_gid/present_the_bond_has_no_address")
+    assert [remedy.text for remedy in found.remedies] == [
+        "give bond0 an IP address, which also creates a GID of RoCE v2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("case", "is_lost"), [("present_beside_dpdk", True), ("present_too_few_receives_here", False)]
+)
+def test_packets_of_dpdk_are_not_said_to_be_sent_again(case: str, is_lost: bool):
+    (found,) = findings(f"rdma.receiver_not_ready/{case}")
+    assert ("DPDK, which runs here, is lost" in found.so) == is_lost

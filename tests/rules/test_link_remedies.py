@@ -113,6 +113,11 @@ def test_pause_is_turned_off_in_the_direction_that_was_seen(direction: str):
     assert commands(found) == [f"ethtool -A {PORT} {direction} off"]
 
 
+def test_a_priority_that_was_paused_before_the_capture_is_not_said_to_be_ignored():
+    found = finding("pause.received", "present_priority_before_the_capture_is_obeyed")
+    assert commands(found) == [f"dcb pfc set dev {PORT} prio-pfc all:off"]
+
+
 @pytest.mark.parametrize(
     ("case", "command"),
     [

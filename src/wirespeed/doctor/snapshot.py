@@ -10,14 +10,24 @@ from collections.abc import Iterator, Mapping
 
 from wirespeed.doctor.snapshot_cards import card_sections
 from wirespeed.doctor.snapshot_net import (
+    IRQ_FILES,
     PCI_ADDRESS,
     drivers_of,
     flag_lines,
+    irq_files,
     netdev_links,
     statistics,
 )
-from wirespeed.doctor.sosreport import ETHTOOL, Section, kernel_log, tool_answer
+from wirespeed.doctor.sosreport import (
+    ETHTOOL,
+    Section,
+    irq_sections,
+    kernel_log,
+    tool_answer,
+    tuned_section,
+)
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses
+from wirespeed.doctor.sosreport_irq import irq_text
 from wirespeed.doctor.sosreport_pci import PciText, lspci_blocks, lspci_head, pci_text
 from wirespeed.facts.firmware_driver import MODULES
 from wirespeed.facts.sysctl import NAMES
@@ -30,7 +40,7 @@ LSPCI = "pcie_files/lspci_nnvvvxxxx"
 WANTED = re.compile(
     rf"[^/]+\.html|{COMMANDS}/(?:numa_node|sysctl_a|other_system_files)|{LSPCI}|"
     r"pcie_files/system_information|ethtool_S/ethtool_S_[^/]+|journal|dmesg|"
-    r"firmware/(?:mst|mlx)config_[^/]+|ecn/config/[^/]+"
+    rf"firmware/(?:mst|mlx)config_[^/]+|ecn/config/[^/]+|{IRQ_FILES}"
 )
 LACKS = "the sysinfo-snapshot does not hold it"
 LACKS_CODE = 3
@@ -70,6 +80,8 @@ def snapshot_sections(files: Mapping[str, str], page: str) -> Iterator[Section]:
         yield "pci", "", "\n".join(pci.attributes), LACKS, LACKS_CODE
         yield "sriov", "", "\n".join(pci.sriov), LACKS, LACKS_CODE
         yield from _registers(files[LSPCI], pci.hops)
+        yield from irq_sections(irq_text(irq_files(files), pci.ports), LACKS)
+    yield from tuned_section(texts.get("tuned-adm active", ""), LACKS)
     yield from _file_sections(files, texts)
     yield from _net_sections(files, texts, ethtool, drivers)
     if log := files.get("journal") or files.get("dmesg"):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from wirespeed.doctor.sosreport_ip import ip_links, netdev_lines
+from wirespeed.facts.cpu_list import cpu_list_text
 
 PCI_ADDRESS = re.compile(r"(?<![0-9a-f])[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]\b")
 KINDS = {
@@ -34,6 +35,11 @@ COLUMNS = {
     "RX errors:": {"crc": "rx_crc_errors", "missed": "rx_missed_errors"},
     "TX:": {"packets": "tx_packets", "dropped": "tx_dropped"},
 }
+INTERRUPTS = "commands_txt_output/interrupts"
+MASKS = "show_irq_affinity_all/"
+IRQ_FILES = rf"{INTERRUPTS}|{MASKS}[^/]+"
+MASK = re.compile(r"^(\d{1,9}): ([0-9a-f]{1,8}(?:,[0-9a-f]{8}){0,255})$", re.M)
+"""show_irq_affinity.sh of mlnx-tools: smp_affinity, in hexadecimal, words of 32 bits."""
 TABLE = re.compile(r"^\s+((?:RX|TX)(?: errors)?:)\s+(\w.*)$")
 
 
@@ -94,6 +100,19 @@ def flag_lines(links: list[dict[str, object]]) -> Iterator[str]:
         words = link["flags"]
         flags = sum(FLAGS.get(word, 0) for word in words) if isinstance(words, list) else 0
         yield f"/sys/class/net/{link['ifname']}/flags:{flags:#x}"
+
+
+def irq_files(files: Mapping[str, str]) -> dict[str, str]:
+    """Give the files below /proc that are known: one that may land on one CPU does so."""
+    found = {"proc/interrupts": files.get(INTERRUPTS, "")}
+    for path, text in files.items():
+        for number, mask in MASK.findall(text) if path.startswith(MASKS) else ():
+            bits = int(mask.replace(",", ""), 16)
+            cpus = [cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1]
+            found[f"proc/irq/{number}/smp_affinity_list"] = cpu_list_text(cpus)
+            if len(cpus) == 1:
+                found[f"proc/irq/{number}/effective_affinity_list"] = cpu_list_text(cpus)
+    return found
 
 
 def statistics(text: str) -> dict[str, list[str]]:

@@ -1,8 +1,9 @@
 """A sosreport as a capture: what of our sections its files hold; the rest cannot be told. Pure.
 
 File names: the sos project, sos/report/plugins/{networking,pci,devices,kernel,processor,numa,
-memory,host,mellanox_firmware}.py, and `_mangle_command` of plugins/__init__.py. A sosreport reads
-once, so that what is counted between two readings is never known from it.
+memory,host,hardware,tuned,openvswitch,mellanox_firmware}.py, and `_mangle_command` of
+plugins/__init__.py. A sosreport reads once, so that what is counted between two readings is never
+known from it.
 """
 
 import json
@@ -10,6 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from wirespeed.doctor.sosreport_ip import as_json, ip_addresses, ip_links
+from wirespeed.doctor.sosreport_irq import FILES as IRQ_FILES
+from wirespeed.doctor.sosreport_irq import IrqText, irq_text
+from wirespeed.doctor.sosreport_ovs import FILES as OVS_FILES
+from wirespeed.doctor.sosreport_ovs import ovs_answers
 from wirespeed.doctor.sosreport_pci import PciText, pci_text, udev_records
 from wirespeed.facts.firmware_driver import MODULES
 from wirespeed.facts.module import (
@@ -24,6 +29,8 @@ from wirespeed.facts.module import (
     VFS_TOO,
 )
 from wirespeed.facts.sysctl import NAMES
+from wirespeed.facts.tc import MOST_NETDEVS
+from wirespeed.facts.tuned import ACTIVE, PID
 
 COMMANDS = "sos_commands/"
 LACKS = "the sosreport does not hold it"
@@ -67,6 +74,7 @@ TEXTS = {
     "hostnamectl": f"{COMMANDS}host/hostnamectl_status",
     "dmidecode": f"{COMMANDS}hardware/dmidecode",
     "devlink-info": f"{COMMANDS}networking/devlink_dev_info",
+    "tuned": f"{COMMANDS}tuned/tuned-adm_active",
 }
 CONTAINERS = frozenset(
     ("systemd-nspawn", "lxc-libvirt", "lxc", "openvz", "docker", "podman", "rkt", "proot", "pouch")
@@ -76,6 +84,11 @@ NET_FILE = re.compile(r"sys/(?:class/net|devices/\S*/net)/([^/]+)/(flags|statist
 STATISTICS = ("rx_packets", "tx_packets", "tx_dropped", "rx_missed_errors", "rx_crc_errors")
 ESWITCH = f"{COMMANDS}networking/devlink_dev_eswitch_show_pci."
 MSTCONFIG = re.compile(rf"{COMMANDS}mellanox_firmware/mstconfig_-d_([0-9a-f_]+\.[0-9a-f])_-e_q")
+OF_A_PROCESS = r"\d{1,10}/"
+OWN = re.compile(rf"(?<=^proc/){OF_A_PROCESS}(?=mounts$|net/)")
+"""/proc/net and /proc/mounts are links to the folder of the process that reads them, and sos keeps
+links: the files are in the folder of its own process (_make_leading_paths() of sos/archive.py)."""
+POLICY = re.compile(rf"{CPU}/cpufreq/policy(\d+)/(cpuinfo_max_freq|base_frequency|scaling_driver)")
 Section = tuple[str, str, str, str, int]
 """Name, subject, output, errors and return code."""
 WANTED = re.compile(
@@ -83,8 +96,10 @@ WANTED = re.compile(
         (
             *FILES.values(), *(re.escape(path) for path in TEXTS.values()), NET_FILE.pattern,
             rf"{COMMANDS}networking/ethtool_\S+", re.escape(ESWITCH) + r"\S+", MSTCONFIG.pattern,
-            r"proc/(?:cpuinfo|mounts|vmstat|net/(?:softnet_stat|snmp|bonding/[^/]+))",
-            r"usr/lib/os-release",
+            r"proc/(?:cpuinfo|vmstat)", POLICY.pattern,
+            rf"proc/(?:{OF_A_PROCESS})?(?:mounts|net/(?:softnet_stat|snmp|bonding/[^/]+))",
+            r"usr/lib/os-release", IRQ_FILES, OVS_FILES,
+            rf"{COMMANDS}networking/tc_-s_filter_show_dev_\S+_ingress",
         )
     )
 )  # fmt: skip
@@ -100,6 +115,7 @@ HEADING = re.compile(r"^(?:Settings|Features|\w+ parameters|Coalesce parameters)
 
 def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
     """Give what the files hold, by their path below the archive's top folder."""
+    files = dict(_behind_links(files)) | dict(files)
     texts = {name: files.get(path, "") for name, path in TEXTS.items()}
     links = ip_links(texts["link"])
     names = {str(link["ifname"]): str(link.get("phys_port_name", "")) for link in links}
@@ -114,9 +130,25 @@ def sosreport_sections(files: Mapping[str, str]) -> Iterator[Section]:
     if texts["address"]:
         yield "ip-addr", "", as_json(ip_addresses(texts["address"])), "", 0
     yield from _host_sections(files, texts)
+    yield from irq_sections(irq_text(files, pci.ports), LACKS)
+    for section, answer in ovs_answers(files):
+        yield section, "", *answer
+    yield from _tc_filters(
+        files, [str(link["ifname"]) for link in links if "phys_switch_id" in link]
+    )
     netdevs = {line.partition(" ")[0] for line in pci.ports} - {"-"}
     yield from _netdev_sections(files, netdevs)
     yield from _card_sections(files, texts["devlink-info"])
+
+
+def _behind_links(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Give files by the path that is a link in the archive: `cpu3/cpufreq` is one to a policy."""
+    for path, text in files.items():
+        yield OWN.sub("", path), text
+        if match := POLICY.fullmatch(path):
+            related = files.get(f"{CPU}/cpufreq/policy{match[1]}/related_cpus", match[1])
+            for cpu in related.split():
+                yield f"{CPU}/cpu{cpu}/cpufreq/{match[2]}", text
 
 
 def _pci_sections(pci: PciText, texts: Mapping[str, str]) -> Iterator[Section]:
@@ -152,11 +184,39 @@ def _host_sections(files: Mapping[str, str], texts: Mapping[str, str]) -> Iterat
         swapped = [line for line in files["proc/vmstat"].splitlines() if line.startswith("pswp")]
         yield "swapped", "", "\n".join(swapped), "", 0
     yield from _virtualization(texts["hostnamectl"], texts["dmidecode"])
+    yield from tuned_section(texts["tuned"], LACKS)
     if texts["dmesg"]:
         yield kernel_log(texts["dmesg"])
     for path, text in files.items():
         if path.startswith("proc/net/bonding/"):
             yield "bonding", path.rpartition("/")[2], text, "", 0
+
+
+def _tc_filters(files: Mapping[str, str], netdevs: list[str]) -> Iterator[Section]:
+    """Give the words of each filter that say where it is, as the collector counts them."""
+    lines = []
+    for netdev in netdevs[:MOST_NETDEVS]:
+        path = f"{COMMANDS}networking/tc_-s_filter_show_dev_{_mangled(netdev)}_ingress"
+        if path in files:
+            lines += [f"netdev {netdev}", *re.findall(r"\b(?:not_)?in_hw\b", files[path])]
+    if lines:
+        yield "tc-filters", "", "\n".join(lines), "", 0
+
+
+def irq_sections(irqs: IrqText | None, lacks: str) -> Iterator[Section]:
+    """Give the sections of interrupts; `lacks` is said of the files that are not there."""
+    if irqs is not None:
+        yield "irqs", "", "\n".join(irqs.functions), "", 0
+        yield "interrupts", "", "\n".join(irqs.interrupts), "", 0
+        yield "irq", "", "\n".join(irqs.affinities), lacks, LACKS_CODE
+
+
+def tuned_section(text: str, lacks: str) -> Iterator[Section]:
+    """Give the files that tuned has while it runs; words: its tuned/admin/admin.py."""
+    if match := re.search(r"^Current active profile: (\S.*)$", text, re.M):
+        yield "tuned", "", f"{PID}:\n{ACTIVE}:{match[1]}", lacks, LACKS_CODE
+    elif re.search(r"daemon is not running|^No current active profile", text, re.M):
+        yield "tuned", "", "", f"grep: {PID}: No such file or directory", 2
 
 
 def _virtualization(hostnamectl: str, dmidecode: str) -> Iterator[Section]:

@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from wirespeed.facts.netstack import NetStack
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Known, Observed, read_as
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,16 @@ set -f
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read one section per bond."""
+        """Read one section per bond. One that `ip link` has and no section is of is not read."""
         bonds: dict[str, Observed[BondState]] = {}
         for netdev in capture.sections("bonding"):
             text = capture.text("bonding", f"cat /proc/net/bonding/{netdev}", netdev)
             bonds[netdev] = read_as(text, _Bond(netdev, text.source))
+        links = NetStack.parse(capture).links
+        for netdev, link in links.value.items() if isinstance(links, Known) else ():
+            if link.bond is not None and netdev not in bonds:
+                source = f"cat /proc/net/bonding/{netdev}"
+                bonds[netdev] = Unreadable("the capture does not have it", source)
         return cls(bonds)
 
 

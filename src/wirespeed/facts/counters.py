@@ -1,7 +1,7 @@
 """What a port counted, by the place on a frame's way: since boot and during the capture."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar, Self
 
@@ -38,6 +38,8 @@ class Delta:
     """Names of the counters that it is the sum of."""
     grown: tuple[str, ...]
     """Those of them that moved."""
+    ever: tuple[str, ...] = field(default=(), compare=False)
+    """Those of them that counted anything since the driver was loaded."""
 
     @property
     def frames(self) -> int:
@@ -235,6 +237,7 @@ def _delta(row: Row, first: _Reading, last: _Reading) -> Observed[Delta]:
             seconds=last.uptime_s - first.uptime_s,
             counters=tuple(by_name),
             grown=tuple(name for name, count in by_name.items() if count),
+            ever=tuple(n.removeprefix(NETDEV) for n in names if last.values[n]),
         ),
         source,
     )

@@ -63,24 +63,31 @@ def paused(counters: Counters, port: Port, frames: Place, time_us: Place) -> Pau
     count = known(delta, frames)
     duration = counters.delta(port.netdev, time_us)
     if count.count == 0:
-        return _before(counters, port, frames)
+        return _before(counters, port, frames, by_priority=_by_priority(count.ever))
     text = f"{count.count} {frames} in {count.seconds:.2f} s"
     evidence = [Evidence(found=text, source=delta.source)]
     share = None
-    if isinstance(duration, Known):
+    # Where only priorities are timed, a pause of the whole port is not in it.
+    is_timed = isinstance(duration, Known) and (
+        all(map(PRIORITY.search, count.grown)) or not _by_priority(duration.value.counters)
+    )
+    if is_timed and isinstance(duration, Known):
         share = min(1.0, duration.value.count / 1e6 / duration.value.seconds)
         text = f"paused for {duration.value.count / 1000:.1f} ms of that, {100 * share:.2g} %"
         evidence.append(Evidence.of(duration, text))
     severity = Severity.FAULT if share is None or share >= COSTLY_SHARE else Severity.NOTE
-    by_priority = any(PRIORITY.search(name) for name in count.grown)
-    return Paused(severity, share, by_priority, tuple(evidence))
+    return Paused(severity, share, _by_priority(count.grown), tuple(evidence))
 
 
-def _before(counters: Counters, port: Port, frames: Place) -> Paused | None:
+def _by_priority(names: tuple[str, ...]) -> bool:
+    return any(map(PRIORITY.search, names))
+
+
+def _before(counters: Counters, port: Port, frames: Place, *, by_priority: bool) -> Paused | None:
     stopped = Place.SENT if frames is Place.PAUSE_RECEIVED else Place.RECEIVED
     total = counters.total(port.netdev, frames)
     passed = known(counters.total(port.netdev, stopped), stopped)
     if not isinstance(total, Known) or total.value <= SILENT_SHARE * passed:
         return None
     text = f"{total.value} {frames} since the driver was loaded, to {passed} {stopped}; none now"
-    return Paused(Severity.NOTE, 0.0, False, (Evidence.of(total, text),))
+    return Paused(Severity.NOTE, 0.0, by_priority, (Evidence.of(total, text),))

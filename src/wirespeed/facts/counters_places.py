@@ -212,6 +212,9 @@ _BNXT = (
     _row(Place.FEC_UNCORRECTED, "rx_fec_uncorrectable_blocks"),
     _row(Place.PAUSE_RECEIVED, "rx_(pause|pfc)_frames"),
     _row(Place.PAUSE_SENT, "tx_(pause|pfc)_frames"),
+    # Of the pauses of priorities alone.
+    _row(Place.PAUSE_RECEIVED_US, "pfc_pri[0-7]_rx_duration_us"),
+    _row(Place.PAUSE_SENT_US, "pfc_pri[0-7]_tx_duration_us"),
 )
 """drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c"""
 

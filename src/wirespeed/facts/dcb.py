@@ -13,7 +13,16 @@ TRUST = re.compile(r"^Priority trust state: *(pcp|dscp)\b", re.M)
 ENABLED = re.compile(r"^\s*enabled:?\s+((?:[01]\s*){8})$", re.M)
 PRIORITIES = re.compile(r"(?:prio|pg|tc)-pfc ((?:[0-7]:(?:on|off)\s*){8})")
 DSCP = re.compile(r"\bdscp-prio \S+:[0-7]")
-DSCP_OF_DCB = re.compile(r"\b(\d{1,2}):([0-7])\b")
+DSCP_OF_DCB = re.compile(r"(\S+):([0-7])(?!\S)")
+DSCP_NAMES = {
+    "default": 0,
+    **{f"CS{n}": 8 * n for n in range(8)},
+    **{f"AF{n}{drop}": 8 * n + 2 * drop for n in range(1, 5) for drop in range(1, 4)},
+    "EF": 46,
+}
+"""Of etc/iproute2/rt_dsfield, by which `dcb app show` names a DSCP (dcb_app_print_pid_dscp() of
+dcb/dcb_app.c): RFC 2474, RFC 2597, RFC 3246."""
+MOST_DSCP = 63
 DSCP_OF_QOS = re.compile(r"^\s*prio:([0-7]) dscp:((?:\d{2},)+)\s*$", re.M)
 """mlnx_qos, `dscp2prio mapping`: `prio:3 dscp:31,30,29,28,27,26,25,24,`."""
 PRIORITY_COUNT = 8
@@ -56,9 +65,10 @@ roce_ecn() (
 )
 for netdev in $port_netdevs; do
 	[ -d "/sys/class/net/$netdev/device/infiniband" ] || continue
-	if command -v mlnx_qos >/dev/null 2>&1; then
-		run mlnx-qos "$netdev" mlnx_qos -i "$netdev"
-	else
+	# mlnx_qos answers of its maker's cards alone, and not of their VFs.
+	code=127
+	! command -v mlnx_qos >/dev/null 2>&1 || run mlnx-qos "$netdev" mlnx_qos -i "$netdev"
+	if [ "$code" -ne 0 ]; then
 		run dcb-pfc "$netdev" dcb pfc show dev "$netdev"
 		run dcb-app "$netdev" dcb app show dev "$netdev"
 	fi
@@ -75,8 +85,9 @@ done
 
 def _dcb(capture: Capture, netdev: str) -> PortDcb:
     ecn = (_ecn(capture, netdev, "roce_np"), _ecn(capture, netdev, "roce_rp"))
-    if capture.section("mlnx-qos", netdev) is not None:
-        text = capture.text("mlnx-qos", f"mlnx_qos -i {netdev}", netdev)
+    text = capture.text("mlnx-qos", f"mlnx_qos -i {netdev}", netdev)
+    is_asked = capture.section("mlnx-qos", netdev) is not None
+    if isinstance(text, Known) or (is_asked and capture.section("dcb-pfc", netdev) is None):
         return PortDcb(_trust(text), _enabled(text), _map_of_qos(text), *ecn)
     pfc = capture.text("dcb-pfc", f"dcb pfc show dev {netdev}", netdev)
     app = capture.text("dcb-app", f"dcb app show dev {netdev}", netdev)
@@ -126,12 +137,26 @@ def _map_of_qos(text: Observed[str]) -> Observed[dict[int, int]]:
 
 
 def _map_of_app(text: Observed[str]) -> Observed[dict[int, int]]:
-    """`dscp-prio 26:3 48:6`; symbolic names of `dcb` are left out: -N would be asked for them."""
+    """`dscp-prio default:0 AF31:3 27:3`: what rt_dsfield names stands there by its name."""
     if not isinstance(text, Known):
         return text
-    lines = [line for line in text.value.splitlines() if line.strip().startswith("dscp-prio")]
-    found = {int(d): int(p) for line in lines for d, p in DSCP_OF_DCB.findall(line)}
+    found: dict[int, int] = {}
+    for line in text.value.splitlines():
+        if not line.strip().startswith("dscp-prio"):
+            continue
+        for name, priority in DSCP_OF_DCB.findall(line):
+            dscp = _dscp(name)
+            if dscp is None:
+                reason = f"{name[:20]!r} is a name of this host's /etc/iproute2/rt_dsfield"
+                return Unreadable(reason, text.source)
+            found[dscp] = int(priority)
     return Known(found, text.source) if found else Absent(text.source, "no mapping of DSCP")
+
+
+def _dscp(name: str) -> int | None:
+    if name.isascii() and name.isdecimal():
+        return dscp if (dscp := int(name[:4])) <= MOST_DSCP else None
+    return DSCP_NAMES.get(name)
 
 
 def _trust_of_app(text: Observed[str]) -> Observed[str]:

@@ -158,6 +158,17 @@ run ip-addr - ip -j addr show
         up = [links[master.value]] if isinstance(master, Known) and master.value in links else []
         return (*up, *(link for link in self._all() if _is(link.lower, netdev)))
 
+    def sets_mtu(self, netdev: str) -> str:
+        """Give the netdev whose MTU is to be set: a bond gives its own to each member.
+
+        A member that is set by itself changes neither what IP sends nor RoCE of a bond
+        (bond_change_mtu() in drivers/net/bonding/bond_main.c; mlx5_query_port_roce()).
+        """
+        links = self.links.value if isinstance(self.links, Known) else {}
+        master = links[netdev].master if netdev in links else None
+        above = links.get(master.value) if isinstance(master, Known) else None
+        return above.netdev if above and above.bond else netdev
+
     def vrf_above(self, netdev: str) -> str | None:
         """Give the VRF that a netdev, or what lies on it, belongs to: its routes are not main's."""
         vrfs = (link.netdev for link in self._all() if _is(link.kind, "vrf"))

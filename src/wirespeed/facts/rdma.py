@@ -17,8 +17,14 @@ COUNTERS = (
     "implied_nak_seq_err", "roce_adp_retrans", "rnr_nak_retry_err", "out_of_buffer",
     "np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored",
     "port_rcv_packets", "port_xmit_packets",
+    # The same of bnxt_re: receiver, sender, buffers, congestion.
+    "oos_drop_count", "seq_err_naks_rcvd", "to_retransmits", "rx_out_of_buffer", "rnr_naks_rcvd",
+    "rx_ecn_marked_pkts", "tx_cnp_pkts", "rx_cnp_pkts",
+    # Of irdma.
+    "RxECNMrkd", "cnpSent", "cnpHandled", "cnpIgnored",
 )  # fmt: skip
-"""drivers/infiniband/hw/mlx5/counters.c, and core/sysfs.c for those of the port."""
+"""hw/mlx5/counters.c, hw/bnxt_re/hw_counters.c and hw/irdma/verbs.c of drivers/infiniband, and
+core/sysfs.c for those of the port."""
 PLACES = ("hw_counters", "counters")
 GID = re.compile(r"([\w.-]{1,64}) (\d{1,3}) \d{1,3} (ip|link-local) ((?:IB/)?RoCE v[12])")
 GIDS = 16
@@ -48,7 +54,9 @@ class RdmaPort:
     state: Observed[str]
     """`4: ACTIVE`, `1: DOWN`."""
     link_layer: Observed[str]
-    """`Ethernet` (RoCE), `InfiniBand`."""
+    """`Ethernet` (RoCE, and iWARP too), `InfiniBand`."""
+    node_type: Observed[str]
+    """`1: CA` (RoCE and InfiniBand), `4: RNIC` (iWARP: RDMA over TCP); Absent: not read."""
     totals: dict[str, Observed[int]]
     """Since the driver was loaded; Absent: the driver has no such counter."""
     rises: dict[str, Observed[int]]
@@ -63,8 +71,23 @@ class RdmaPort:
     subnet manager's (InfiniBand). Unreadable without ibv_devinfo: sysfs does not have it."""
     max_mtu: Observed[int]
 
+    @property
+    def is_active_roce(self) -> bool:
+        """Whether it is an active port of RoCE.
+
+        The kernel calls iWARP's one GID `IB/RoCE v1` too (drivers/infiniband/core/cache.c,
+        config_non_roce_gid_cache).
+        """
+        layer, state, node = self.link_layer, self.state, self.node_type
+        is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
+        is_iwarp = isinstance(node, Known) and "RNIC" in node.value
+        is_active = isinstance(state, Known) and "ACTIVE" in state.value
+        return is_ethernet and is_active and not is_iwarp
+
     def source(self, counter: str) -> str:
         """Give the command that reads a counter again."""
+        if isinstance(total := self.totals[counter], Known):
+            return total.source
         place = "counters" if counter.startswith("port_") else "hw_counters"
         return f"cat {SYSFS}/{self.device}/ports/{self.number}/{place}/{counter}"
 
@@ -91,7 +114,7 @@ rdma_ports=$(rdma_devices 2>/dev/null | while read -r device port _; do
 done)
 rdma_files() {
 	for path in $rdma_ports; do
-		printf '%s\\0' "${path%/ports/*}/sys_image_guid"
+		printf '%s\\0' "${path%/ports/*}/sys_image_guid" "${path%/ports/*}/node_type"
 		for name in ATTRIBUTES; do
 			printf '%s\\0' "$path/$name"
 		done
@@ -100,6 +123,15 @@ rdma_files() {
 			port_*) printf '%s\\0' "$path/counters/$name" ;;
 			*) printf '%s\\0' "$path/hw_counters/$name" ;;
 			esac
+		done
+		case $path in
+		*/ports/1) ;;
+		*) continue ;;
+		esac
+		# In switchdev mode mlx5 has them beside the ports, of the uplink.
+		[ -d "${path%/ports/*}/hw_counters" ] || continue
+		for name in COUNTERS; do
+			printf '%s\\0' "${path%/ports/*}/hw_counters/$name"
 		done
 	done
 }
@@ -148,7 +180,7 @@ rdma_mtus() {
         text = capture.text("rdma", f"ls {SYSFS}")
         if not isinstance(text, Known):
             return cls(text)
-        names = ("sys_image_guid", *ATTRIBUTES, *COUNTERS)
+        names = ("sys_image_guid", "node_type", *ATTRIBUTES, *COUNTERS)
         first = capture.files("rdma-counters", names)
         again = capture.files("rdma-counters-again", names)
         gids = capture.text("rdma-gids", f"cat {SYSFS}/*/ports/*/gid_attrs/types/*")
@@ -181,6 +213,10 @@ def _port(
     for name in COUNTERS:
         path = f"{folder}/{'counters' if name.startswith('port_') else 'hw_counters'}/{name}"
         before, after = _count(first[path]), _count(again[path])
+        if number == 1 and isinstance(before, Absent):
+            # alloc_hw_device_stats of hw_switchdev_stats_ops, hw/mlx5/counters.c.
+            path = f"{SYSFS}/{device}/hw_counters/{name}"
+            before, after = _count(first[path]), _count(again[path])
         totals[name] = after if isinstance(after, Known) else before
         rises[name] = _rise(before, after)
     return RdmaPort(
@@ -189,6 +225,7 @@ def _port(
         system_image=first[f"{SYSFS}/{device}/sys_image_guid"],
         state=first[f"{folder}/state"],
         link_layer=first[f"{folder}/link_layer"],
+        node_type=first[f"{SYSFS}/{device}/node_type"],
         totals=totals,
         rises=rises,
         gids=_gids(gids, device, number),

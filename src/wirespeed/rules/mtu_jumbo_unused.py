@@ -32,7 +32,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if link_bps < FAST_BPS:
         raise DoesNotApplyError("the link is slower than 25 Gb/s")
     share = {size: (size - TCP_IP) / (size + ETHERNET) for size in (mtu, JUMBO)}
-    is_plain = named_plainly(netdev)
+    whole = exam.host[NetStack].sets_mtu(netdev)
+    is_plain = named_plainly(whole)
     yield exam.finding(
         Severity.NOTE,
         (
@@ -45,11 +46,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="only if every host and switch of this network supports it",
-                commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", str(JUMBO))),)
+                commands=(Command(argv=("ip", "link", "set", "dev", whole, "mtu", str(JUMBO))),)
                 if is_plain
                 else (),
                 danger=Danger.DROPS_LINK,
-                steps=(StepCall.of("mtu", netdev=netdev, mtu=JUMBO),) if is_plain else (),
+                steps=(StepCall.of("mtu", netdev=whole, mtu=JUMBO),) if is_plain else (),
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),

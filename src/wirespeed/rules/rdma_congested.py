@@ -4,19 +4,23 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent
-from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.rule import PortExam, PortRule
 from wirespeed.rules.rdma_packets_lost import counted, rdma_ports
 
-MARKED = ("np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled")
-IGNORED = ("rp_cnp_ignored",)
+MARKED = (
+    "np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled",
+    "rx_ecn_marked_pkts", "tx_cnp_pkts", "rx_cnp_pkts",
+    "RxECNMrkd", "cnpSent", "cnpHandled",
+)  # fmt: skip
+"""Of mlx5, bnxt_re and irdma; bnxt_re does not count what it ignores."""
+IGNORED = ("rp_cnp_ignored", "cnpIgnored")
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     for rdma in rdma_ports(exam):
-        if isinstance(rdma.rises[IGNORED[0]], Absent):
-            raise DoesNotApplyError(f"{rdma.device} has no congestion counters")
-        ignored, ignores_now = counted(rdma, IGNORED)
         marked, is_marked_now = counted(rdma, MARKED)
+        counts_ignored = not all(isinstance(rdma.rises[name], Absent) for name in IGNORED)
+        ignored, ignores_now = counted(rdma, IGNORED) if counts_ignored else ((), False)
         if ignores_now:
             yield exam.finding(
                 Severity.FAULT,
@@ -27,7 +31,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     Remedy(
                         text="enable the reaction point (DCQCN) for the priority that RDMA uses, "
                         "here and at the peers: /sys/class/net/*/ecn/roce_rp/enable of mlx5, or "
-                        "ROCE_CC_PRIO_MASK by mstconfig",
+                        "ROCE_CC_PRIO_MASK by mstconfig; of irdma "
+                        "/sys/kernel/config/irdma/DEVICE/roce_dcqcn_enable",
                         by_hand=ByHand.FAR_END,
                     ),
                 ),
@@ -57,6 +62,8 @@ RULE = PortRule(
     "notification (CNP), and the sender slows down. A sender that ignores the notification "
     "fills the switch's queue, and the switch then drops packets or pauses whole ports.",
     source="Zhu et al., Congestion Control for Large-Scale RDMA Deployments (DCQCN), SIGCOMM 2015; "
-    "drivers/infiniband/hw/mlx5/counters.c (rp_cnp_ignored, np_cnp_sent)",
+    "drivers/infiniband/hw/mlx5/counters.c (rp_cnp_ignored, np_cnp_sent); "
+    "hw/bnxt_re/hw_counters.c; hw/irdma/verbs.c (cnpIgnored); Intel 635330, Congestion Control "
+    "Parameter Settings",
     check=_check,
 )

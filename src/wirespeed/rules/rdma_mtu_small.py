@@ -9,7 +9,6 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.rules.rdma_priority_not_lossless import is_roce
 
 FAST_BPS = 25 * 10**9
 MTUS = (4096, 2048, 1024, 512, 256)
@@ -25,7 +24,7 @@ ENOUGH = 4200
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.port.netdev
-    roce = [port for port in exam.host[Rdma].of(exam.port) if is_roce(port)]
+    roce = [port for port in exam.host[Rdma].of(exam.port) if port.is_active_roce]
     link = exam.host[Links].by_netdev.get(netdev or "")
     if netdev is None or link is None or not roce:
         raise DoesNotApplyError("no RoCE device of it is active")
@@ -50,7 +49,8 @@ def _share(payload: int) -> str:
 
 def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
     netdev = exam.port.netdev or ""
-    is_plain = named_plainly(netdev)
+    whole = exam.host[NetStack].sets_mtu(netdev)
+    is_plain = named_plainly(whole)
     shown = (
         [Evidence.of(rdma.active_mtu, f"{rdma.device}: active MTU {rdma.active_mtu.value}")]
         if isinstance(rdma.active_mtu, Known)
@@ -66,11 +66,11 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
                 text=f"set MTU {ENOUGH} or more (such as 9000) on both hosts and every switch "
                 "between, then restart the RDMA programs: new connections use the smaller of "
                 "both ends' values",
-                commands=(Command(argv=("ip", "link", "set", "dev", netdev, "mtu", "9000")),)
+                commands=(Command(argv=("ip", "link", "set", "dev", whole, "mtu", "9000")),)
                 if is_plain
                 else (),
                 danger=Danger.DROPS_LINK,
-                steps=(StepCall.of("mtu", netdev=netdev, mtu=9000),) if is_plain else (),
+                steps=(StepCall.of("mtu", netdev=whole, mtu=9000),) if is_plain else (),
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),

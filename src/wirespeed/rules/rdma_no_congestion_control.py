@@ -9,7 +9,7 @@ from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, known, read_as
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.rules.rdma_priority_not_lossless import has_vlan, is_roce
+from wirespeed.rules.rdma_priority_not_lossless import has_vlan
 
 ALL = frozenset(range(8))
 MASK = "ROCE_CC_PRIO_MASK_P"
@@ -26,7 +26,7 @@ class _Point:
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.port.netdev
-    roce = [port for port in exam.host[Rdma].of(exam.port) if is_roce(port)]
+    roce = [port for port in exam.host[Rdma].of(exam.port) if port.is_active_roce]
     if netdev is None or not roce:
         raise DoesNotApplyError("no RoCE device of it is active")
     dcb = exam.host[Dcb].by_netdev[netdev]

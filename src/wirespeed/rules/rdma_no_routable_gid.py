@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
@@ -12,26 +13,45 @@ WANTED = ("RoCE v2", "ip")
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
-    active = [rdma for rdma in exam.host[Rdma].of(exam.port) if _is_roce(rdma)]
+    active = [rdma for rdma in exam.host[Rdma].of(exam.port) if rdma.is_active_roce]
     if not active:
         raise DoesNotApplyError("no RoCE device of it is active")
+    netdev = _with_address(exam)
     for rdma in active:
         gids = known(rdma.gids, f"GIDs of {rdma.device}") if not _is_bare(rdma) else frozenset()
         if WANTED not in gids:
-            yield _finding(exam, rdma, gids)
+            yield _finding(exam, rdma, gids, netdev or f"the netdev of {rdma.device}")
+
+
+def _with_address(exam: PortExam) -> str | None:
+    """Give the bond whose address a member's RDMA device has; None: the port's own, or not known.
+
+    What is in a VRF keeps its own. A port of a bridge or Open vSwitch has none by intent, and of a
+    bond only an active member has the bond's GIDs (is_eth_port_inactive_slave() in
+    drivers/infiniband/core/roce_gid_mgmt.c).
+    """
+    links = exam.host[NetStack].links
+    own = links.value.get(exam.port.netdev or "") if isinstance(links, Known) else None
+    if own is None or not isinstance(links, Known) or not isinstance(own.master, Known):
+        return None
+    master = links.value.get(own.master.value)
+    if master is not None and isinstance(master.kind, Known) and master.kind.value == "vrf":
+        return None
+    if master is None or master.bond is None:
+        raise DoesNotApplyError(f"it is a port of {own.master.value}, which has the addresses")
+    active = master.bond.active_port
+    if isinstance(active, Known) and active.value != own.netdev:
+        raise DoesNotApplyError(f"it is not the active member of {master.netdev}")
+    return master.netdev
 
 
 def _is_bare(rdma: RdmaPort) -> bool:
     return isinstance(rdma.gids, Absent)
 
 
-def _is_roce(rdma: RdmaPort) -> bool:
-    layer, state = rdma.link_layer, rdma.state
-    is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
-    return is_ethernet and isinstance(state, Known) and "ACTIVE" in state.value
-
-
-def _finding(exam: PortExam, rdma: RdmaPort, gids: frozenset[tuple[str, str]]) -> Finding:
+def _finding(
+    exam: PortExam, rdma: RdmaPort, gids: frozenset[tuple[str, str]], netdev: str
+) -> Finding:
     has_v2 = any(kind == "RoCE v2" for kind, _ in gids)
     shown = ", ".join(sorted(f"{kind} ({of})" for kind, of in gids)) or "none"
     return exam.finding(
@@ -44,8 +64,7 @@ def _finding(exam: PortExam, rdma: RdmaPort, gids: frozenset[tuple[str, str]]) -
         "it (ECN) or classify it by DSCP",
         remedies=(
             Remedy(
-                text=f"give the netdev of {rdma.device} an IP address, which also creates a GID "
-                "of RoCE v2"
+                text=f"give {netdev} an IP address, which also creates a GID of RoCE v2"
                 if has_v2 or not gids
                 else "use RoCE v2 at both ends: it needs an IP address on the netdev, and a "
                 f"driver and card that support it (cma_roce_mode -d {rdma.device} -m 2)",

@@ -8,8 +8,12 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
-WAY_IN = ("out_of_sequence", "rx_icrc_encapsulated")
-WAY_OUT = ("packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err", "roce_adp_retrans")
+WAY_IN = ("out_of_sequence", "rx_icrc_encapsulated", "oos_drop_count")
+WAY_OUT = (
+    "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err", "roce_adp_retrans",
+    "seq_err_naks_rcvd", "to_retransmits",
+)  # fmt: skip
+"""The last of each are bnxt_re's."""
 INFINIBAND = (
     "InfiniBand does not drop packets when queues are full: check the links on the path "
     "(ibqueryerrors: symbol errors, link recoveries, discards) and the peer that does not answer"
@@ -107,9 +111,10 @@ RULE = PortRule(
     title="RDMA packets lost on the path",
     why="A RoCE card sends all packets again from the lost one on, so one loss in ten thousand "
     "already halves the rate of a fast queue pair. The receiver counts out_of_sequence; the "
-    "sender counts packet_seq_err (a NAK received) and local_ack_timeout_err (no answer). "
+    "sender counts packet_seq_err (a NAK received) and local_ack_timeout_err (no answer); "
+    "bnxt_re calls them oos_drop_count, seq_err_naks_rcvd and to_retransmits. "
     "Together they show in which direction packets are lost.",
-    source="drivers/infiniband/hw/mlx5/counters.c; "
+    source="drivers/infiniband/hw/mlx5/counters.c; hw/bnxt_re/hw_counters.c; "
     "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-"
     "parameters; Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4",
     check=_check,

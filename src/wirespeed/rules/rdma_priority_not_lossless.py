@@ -6,14 +6,18 @@ from wirespeed.facts.dcb import Dcb, PortDcb
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Known, Unreadable, known
+from wirespeed.model.observed import CannotTellError, Known, Unreadable, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+UNTAGGED = ("mlx5_core", "mlx4_core")
+"""Drivers whose RoCE has a tag in a VLAN alone. Others add one of VLAN 0 for its priority:
+bnxt_re_setup_qos() in drivers/infiniband/hw/bnxt_re/main.c, dcb_vlan_mode of irdma/verbs.c."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     netdev = exam.port.netdev
-    if netdev is None or not any(map(is_roce, exam.host[Rdma].of(exam.port))):
+    if netdev is None or not _roce(exam):
         raise DoesNotApplyError("no RoCE device of it is active")
     dcb = exam.host[Dcb].by_netdev[netdev]
     lossless = known(dcb.lossless, "priorities with PFC")
@@ -27,6 +31,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     if 0 in lossless or has_vlan(exam, netdev):
         return
+    if exam.port.driver not in UNTAGGED:
+        raise CannotTellError(
+            "the driver tags RoCE outside a VLAN as well, and does not show with which priority",
+            f"dcb app show dev {netdev}",
+        )
     shown = ", ".join(map(str, sorted(lossless)))
     yield exam.finding(
         Severity.RISK,
@@ -53,12 +62,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     )
 
 
+def _roce(exam: PortExam) -> list[RdmaPort]:
+    return [port for port in exam.host[Rdma].of(exam.port) if port.is_active_roce]
+
+
 def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator[Finding]:
     """Hold the type of service that all RoCE is given against the priorities with PFC.
 
     Where each program chooses, nothing is read of it: docs/doctor.md says so.
     """
-    for rdma in filter(is_roce, exam.host[Rdma].of(exam.port)):
+    for rdma in _roce(exam):
         if isinstance(rdma.tos, Unreadable):
             known(rdma.tos, f"the type of service of RoCE on {rdma.device}")
         if not isinstance(rdma.tos, Known) or not isinstance(dcb.priorities, Known):
@@ -93,17 +106,24 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
         )
 
 
-def is_roce(port: RdmaPort) -> bool:
-    """Whether it is an active port of RoCE."""
-    layer, state = port.link_layer, port.state
-    is_ethernet = isinstance(layer, Known) and layer.value == "Ethernet"
-    return is_ethernet and isinstance(state, Known) and "ACTIVE" in state.value
-
-
 def has_vlan(exam: PortExam, netdev: str) -> bool:
-    """Whether a VLAN lies on a netdev. Raises CannotTellError where netdevs are not known."""
+    """Whether a VLAN lies on a netdev, or on the bond or bridge that it belongs to.
+
+    The RDMA device gives GIDs to the VLANs above a bond as well (drivers/infiniband/core/
+    roce_gid_mgmt.c, is_eth_port_of_netdev_filter). Raises CannotTellError where netdevs are not
+    known.
+    """
     links = known(exam.host[NetStack].links, "the netdevs")
-    return any(link.lower == Known(netdev, link.lower.source) for link in links.values())
+    below, todo = set(), netdev
+    while todo and todo not in below:
+        below.add(todo)
+        master = links[todo].master if todo in links else None
+        todo = master.value if isinstance(master, Known) else ""
+    return any(
+        isinstance(link.vlan_id, Known) and isinstance(link.lower, Known)
+        and link.lower.value in below
+        for link in links.values()
+    )  # fmt: skip
 
 
 def _without_any(exam: PortExam, source: str) -> Finding:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import ByHand, Finding, Remedy, Severity
 from wirespeed.model.rule import PortExam, PortRule
 from wirespeed.rules.rdma_packets_lost import counted, rdma_ports
 
-HERE = ("out_of_buffer",)
-PEER = ("rnr_nak_retry_err",)
+HERE = ("out_of_buffer", "rx_out_of_buffer")
+PEER = ("rnr_nak_retry_err", "rnr_naks_rcvd")
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -16,11 +17,15 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             seen, is_now = counted(rdma, names)
             if not seen or not is_now:
                 continue
+            # Of an older kernel or firmware, DPDK's own queues are counted here: it reads the
+            # counter as its `imissed` (mlx5_os_read_dev_stat() of drivers/net/mlx5).
+            may_be_dpdk = names is HERE and exam.host[Workload].has_dpdk
             yield exam.finding(
                 Severity.RISK,
                 seen,
                 so=f"{whose} takes messages more slowly than they arrive: each refused message "
-                "waits for the receiver-not-ready timer and is sent again",
+                "waits for the receiver-not-ready timer and is sent again"
+                + ("; a packet for DPDK, which runs here, is lost instead" if may_be_dpdk else ""),
                 remedies=(
                     Remedy(
                         text=f"let {whose} post more receives (a deeper receive queue, or a "
@@ -40,6 +45,7 @@ RULE = PortRule(
     "drops the message. A reliable connection sends it again after up to half a second; UD "
     "and multicast lose it.",
     source="InfiniBand Architecture Specification 1.4, 9.7.5.2.8 (RNR NAK); "
-    "drivers/infiniband/hw/mlx5/counters.c (out_of_buffer, rnr_nak_retry_err)",
+    "drivers/infiniband/hw/mlx5/counters.c (out_of_buffer, rnr_nak_retry_err); "
+    "hw/bnxt_re/hw_counters.c (rx_out_of_buffer, rnr_naks_rcvd)",
     check=_check,
 )
