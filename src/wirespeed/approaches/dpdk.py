@@ -11,7 +11,7 @@ Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, 
 from collections.abc import Iterator
 
 from wirespeed.approaches.dpdk_vfs import longest_payload, vf_binding, vf_steps
-from wirespeed.approaches.host_ports import netdev_of, port_of, whole_port_of
+from wirespeed.approaches.host_ports import mtu_steps, netdev_of, port_of, whole_port_of
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.cpu import Cpus
@@ -37,7 +37,7 @@ from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.kernel_arguments import KernelArguments
 from wirespeed.steps.kernel_command_line import KernelCommandLine
 from wirespeed.steps.module import Module
-from wirespeed.steps.mtu import ETHERNET, Mtu
+from wirespeed.steps.mtu import ETHERNET
 from wirespeed.steps.pause import Pause
 from wirespeed.steps.read_request import ReadRequest
 from wirespeed.steps.sysctl import Sysctl
@@ -75,7 +75,7 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     pages = spec.dpdk.hugepages
     yield RequestedStep(Hugepages(page_kib=pages.page_kib, numa_node=node, count=pages.count))
     if spec.dpdk.driver is PortDriver.KERNEL:
-        yield from map(RequestedStep, _mtus(spec, name, host))
+        yield from _mtus(spec, name, host)
         return
     # Both come with vfio-pci, and modprobe -r of that does not take them away.
     yield RequestedStep(Module(name="vfio", reason="lets a program have a device of its own"))
@@ -171,7 +171,7 @@ def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Ite
         )
 
 
-def _mtus(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
+def _mtus(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Set the MTU that the program wants, so that undo gives back the one of before.
 
     mlx5 sets it on the kernel's netdev and leaves it so (`mlx5_dev_configure`, since DPDK 22.11.6,
@@ -179,7 +179,7 @@ def _mtus(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
     """
     for address in spec.hosts[name].ports:
         if (netdev := port_of(host, name, address).netdev) is not None:
-            yield Mtu(netdev=netdev, mtu=max(ETHERNET, longest_payload(spec)))
+            yield from mtu_steps(host, netdev, max(ETHERNET, longest_payload(spec)))
 
 
 def _moved(spec: Dpdk, name: str, host: HostFacts, address: str) -> Step:

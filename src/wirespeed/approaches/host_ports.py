@@ -1,13 +1,22 @@
 """The ports that a spec names, as their host knows them. Pure."""
 
+from collections.abc import Iterator
+
+from wirespeed.approaches.traits import RequestedStep
+from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.port import Port
+from wirespeed.steps.mtu import Mtu
 
 BESIDE_KERNEL = ("mlx5_core", "mlx4_core", "mana")
 """Kernel drivers that DPDK's own works beside, by verbs, and not without (DPDK's guides of mlx5,
 mlx4 and mana)."""
+LOWERED = ("vlan", "macvlan", "macvtap")
+"""Netdevs whose MTU the kernel lowers with that of the netdev that they lie on, and does not raise
+with it (vlan_device_event, net/8021q/vlan.c; macvlan_device_event, drivers/net/macvlan.c)."""
 
 
 def port_of(host: HostFacts, name: str, address: str) -> Port:
@@ -54,3 +63,19 @@ def whole_port_of(host: HostFacts, name: str, address: str) -> Port:
             next="set `driver: kernel` in the spec; with --dut-on, --dut-driver kernel",
         )
     return port
+
+
+def mtu_steps(
+    host: HostFacts, netdev: str, mtu: int, *, is_made: bool = False
+) -> Iterator[RequestedStep]:
+    """Give the MTU of a netdev, and before it that of the netdevs on it which it would lower.
+
+    Undo raises them after the lower one, which the kernel would not. Raises CannotTellError.
+    """
+    stack = host[NetStack]
+    for link in stack.directly_above(netdev):
+        if value_or_none(link.kind) in LOWERED:
+            above = known(link.mtu, f"MTU of {link.netdev}")
+            if above > mtu:
+                yield from mtu_steps(host, link.netdev, mtu)
+    yield RequestedStep(Mtu(netdev=netdev, mtu=mtu), is_made)
