@@ -184,6 +184,21 @@ def test_a_card_that_dpdk_drives_beside_the_kernel_alone_is_not_taken_from_it(dr
     assert list(dpdk(spec(dpdk=BESIDE), "fwd", host(driver=driver)))
 
 
+def without_iommu(*more: str) -> HostFacts:
+    return host(more=["case begin iommu -", "groups 0", *more, "", "case end 0"])
+
+
+def test_a_host_without_an_iommu_gives_vfio_no_port():
+    for more in ((), ("noiommu N",)):
+        with pytest.raises(InputError) as caught:
+            list(dpdk(spec(), "fwd", without_iommu(*more)))
+        assert caught.value.what == "spec.no_iommu"
+        assert "enable_unsafe_noiommu_mode=1" in caught.value.next
+    assert list(dpdk(spec(), "fwd", without_iommu("noiommu Y")))
+    beside = [one.step for one in dpdk(spec(dpdk=BESIDE), "fwd", without_iommu())]
+    assert beside
+
+
 def test_interrupts_that_are_not_known_are_not_moved():
     with pytest.raises(CannotTellError, match=r"interrupts of 0000:01:00\.0"):
         moved("other-cores", host(driver="mlx5_core"))

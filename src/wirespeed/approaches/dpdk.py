@@ -11,7 +11,13 @@ Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, 
 from collections.abc import Iterator
 
 from wirespeed.approaches.dpdk_vfs import longest_payload, vf_binding, vf_steps
-from wirespeed.approaches.host_ports import mtu_steps, netdev_of, port_of, whole_port_of
+from wirespeed.approaches.host_ports import (
+    mtu_steps,
+    netdev_of,
+    port_of,
+    require_iommu,
+    whole_port_of,
+)
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.cpu import Cpus
@@ -61,6 +67,8 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     takes = spec.dpdk.driver is PortDriver.VFIO_PCI and not spec.hosts[name].use_vfs
     for address in spec.hosts[name].ports if takes else ():
         whole_port_of(host, name, address)
+    if spec.dpdk.driver is PortDriver.VFIO_PCI:
+        require_iommu(name, host)
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
     if spec.profile.ban_cores:
