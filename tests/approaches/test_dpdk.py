@@ -124,6 +124,17 @@ def test_irqbalance_goes_on_beside_the_cores_that_poll(name: str, path: str):
     assert (step.cpus, step.path) == ("2-3", path)
 
 
+def test_cpus_that_irqbalance_leaves_alone_by_itself_stay_so():
+    """A list stands instead of isolated and adaptive-tick CPUs (irqbalance(1))."""
+    facts = host(online=f"0-3\n{SYSFS}/cpu/isolated:1", nodes=("node0/cpulist:0-3",))
+    (step,) = [
+        one.step
+        for one in dpdk(spec(profile={"ban_cores": True}), "fwd", facts)
+        if isinstance(one.step, IrqbalanceBanned)
+    ]
+    assert step.cpus == "1-3"
+
+
 OF_NODE_1 = [
     "case begin pci-hops -",
     *(f"/sys/devices/pci0000:00/{address}" for address in PORTS),

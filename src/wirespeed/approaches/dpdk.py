@@ -165,8 +165,12 @@ def _settings(profile: ProfileSpec, host: HostFacts) -> Iterator[Step]:
 
 
 def _banned(cores: str, host: HostFacts) -> Step:
-    path = distribution_of(host).irqbalance
-    return IrqbalanceBanned(cpus=cpu_list_text(frozenset(map(int, cores.split(",")))), path=path)
+    """Ban the cores that poll, and those that irqbalance leaves alone unless it is given a list."""
+    path, cpus = distribution_of(host).irqbalance, host[Cpus]
+    banned = frozenset(map(int, cores.split(",")))
+    for left_alone in (cpus.isolated, cpus.nohz_full):
+        banned |= value_or_none(left_alone) or frozenset()
+    return IrqbalanceBanned(cpus=cpu_list_text(banned), path=path)
 
 
 def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Iterator[Step]:
