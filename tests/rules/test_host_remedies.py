@@ -121,6 +121,11 @@ def grub(name: str, parameters: str) -> list[str]:
             ["cpupower idle-set -D 11", *grub("cstates", "processor.max_cstate=1")],
         ),
         (
+            # max_cstate is of C-states alone (drivers/acpi/processor_idle.c).
+            "cpu.deep_idle_states/present_low_power_idle_of_an_arm",
+            ["cpupower idle-set -D 11", *grub("cstates", "cpuidle.off=1")],
+        ),
+        (
             "cpu.governor_not_performance/present_schedutil_is_a_note",
             ["cpupower frequency-set -g performance"],
         ),
@@ -330,3 +335,11 @@ def test_a_program_is_moved_to_the_cards_node_by_its_own_setting(case: str, told
     (text,) = [remedy.text for remedy in finding.remedies]
     assert told in text
     assert ("numactl" in text) != ("pmd-cpu-mask" in text)
+
+
+def test_a_transparent_hugepage_of_an_arm_may_be_512_mb():
+    """PMD_SIZE with pages of 64 kB (Documentation/arch/arm64/memory.rst)."""
+    (of_arm,) = findings("memory.transparent_hugepages/present_always_on_an_arm")
+    assert "512 MB with pages of 64 kB" in of_arm.so
+    (other,) = findings("memory.transparent_hugepages/present_always")
+    assert other.so.endswith("a page of 2 MB")
