@@ -110,6 +110,36 @@ def test_memory_is_there_before_ports_leave_the_kernel_and_settings_before_both(
     ]
 
 
+def served(*cpus: int) -> list[str]:
+    at = "/sys/kernel/debug/sched/fair_server/cpu"
+    files = [
+        f"{at}{cpu}/{name}" for cpu in cpus for name in ("runtime:50000000", "period:1000000000")
+    ]
+    return ["case begin fair-server -", *files, "", "case end 0"]
+
+
+@pytest.mark.parametrize(("throttling", "value"), [(False, "0"), (True, "50000000")])
+def test_since_6_12_the_fair_servers_of_the_cores_that_poll_are_set(throttling: bool, value: str):
+    """`sched/fair: Fair server interface`: 0 turns one off, 50 ms of 1 s is its default."""
+    wanted = spec(profile={"rt_throttling": throttling})
+    of_old = [one.step.subject for one in dpdk(wanted, "fwd", host(more=served(2, 3)))]
+    assert not [subject for subject in of_old if "fair_server" in subject]
+    new = host("6.12.41+deb13-amd64", more=served(0, 1, 2, 3))
+    steps = [one.step.model_dump(mode="json") for one in dpdk(wanted, "fwd", new)]
+    (switch,) = [step for step in steps if step["step"] == "kernel_switch"]
+    at = "/sys/kernel/debug/sched/fair_server/cpu"
+    assert switch["paths"] == [f"{at}2/runtime", f"{at}3/runtime"]
+    assert switch["value"] == value
+
+
+def test_fair_servers_that_were_not_read_are_not_passed_over():
+    wanted = spec(profile={"rt_throttling": False})
+    with pytest.raises(InputError) as caught:
+        list(dpdk(wanted, "fwd", host("6.12.41+deb13-amd64")))
+    assert caught.value.what == "spec.fair_servers"
+    assert "leave `rt_throttling` out" in caught.value.next
+
+
 @pytest.mark.parametrize(
     ("name", "path"),
     [

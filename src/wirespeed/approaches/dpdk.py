@@ -23,6 +23,7 @@ from wirespeed.approaches.traits import ApproachTraits, Between, Proven, Request
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_power import CpuPower
+from wirespeed.facts.cpu_realtime import FAIR_SERVER, RealtimeThreads
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.interrupts import Interrupts
 from wirespeed.facts.kernel import Kernel
@@ -34,6 +35,7 @@ from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.spec.dpdk import PortDriver, ProfileSpec
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.step import Step
+from wirespeed.rules.kernel_realtime_throttling import FAIR_NS, FAIR_SERVERS
 from wirespeed.steps.cpu_governor import CpuGovernor
 from wirespeed.steps.dpdk_port import DpdkPort
 from wirespeed.steps.hugepages import Hugepages
@@ -42,6 +44,7 @@ from wirespeed.steps.irqbalance import Irqbalance
 from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.kernel_arguments import KernelArguments
 from wirespeed.steps.kernel_command_line import KernelCommandLine
+from wirespeed.steps.kernel_switch import KernelSwitch
 from wirespeed.steps.module import Module
 from wirespeed.steps.mtu import ETHERNET
 from wirespeed.steps.pause import Pause
@@ -71,6 +74,9 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
         require_iommu(name, host)
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
+    if spec.profile.rt_throttling is not None:
+        cores = polling_cores(spec, name, host)
+        yield from map(RequestedStep, _served(spec.profile.rt_throttling, name, host, cores))
     if spec.profile.ban_cores:
         yield RequestedStep(_banned(spec.hosts[name].cores or "", host))
     for address in spec.hosts[name].ports:
@@ -162,6 +168,33 @@ def _settings(profile: ProfileSpec, host: HostFacts) -> Iterator[Step]:
         yield CpuGovernor(policies=tuple(policies), governor=profile.governor)
     if profile.irqbalance is not None:
         yield Irqbalance(is_running=profile.irqbalance)
+
+
+def _served(is_served: bool, name: str, host: HostFacts, cores: tuple[int, ...]) -> Iterator[Step]:
+    """Give the fair servers of the cores that poll, since Linux 6.12.
+
+    Since then the sysctl stops no thread where the kernel has no CONFIG_RT_GROUP_SCHED
+    (`update_curr_rt`, kernel/sched/rt.c): a fair server of each CPU runs what waits behind it.
+    """
+    release, servers = host[Kernel].version(), host[RealtimeThreads].fair_server_ns
+    if not isinstance(release, Known) or release.value < FAIR_SERVERS:
+        return
+    if missing := [core for core in cores if core not in servers]:
+        raise InputError(
+            "spec.fair_servers",
+            where=f"{name} profile.rt_throttling",
+            found=f"Linux {release.value[0]}.{release.value[1]} has a fair server of each CPU, and "
+            f"{FAIR_SERVER}/cpu{missing[0]} was not read",
+            so="the sysctl stops nothing there, and what else is set is not known",
+            next="mount debugfs (mount -t debugfs none /sys/kernel/debug), or leave "
+            "`rt_throttling` out; a kernel in lockdown gives no access",
+        )
+    yield KernelSwitch(
+        paths=tuple(f"{FAIR_SERVER}/cpu{core}/runtime" for core in cores),
+        value=str(FAIR_NS[0]) if is_served else "0",
+        reason="A fair server stops a polling thread of real-time priority for its runtime while "
+        "an ordinary thread waits for the core; 0 turns it off.",
+    )
 
 
 def _banned(cores: str, host: HostFacts) -> Step:
