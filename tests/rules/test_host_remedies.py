@@ -343,3 +343,10 @@ def test_a_transparent_hugepage_of_an_arm_may_be_512_mb():
     assert "512 MB with pages of 64 kB" in of_arm.so
     (other,) = findings("memory.transparent_hugepages/present_always")
     assert other.so.endswith("a page of 2 MB")
+
+
+def test_swap_of_zram_is_not_waited_for_on_a_disk():
+    (of_zram,) = findings("memory.swapping/present_zram_is_no_disk")
+    assert "decompressed" in of_zram.so and "disk" not in of_zram.so
+    (of_disk,) = findings("memory.swapping/present_swap_and_willing_is_a_note")
+    assert "waits for the disk" in of_disk.so
