@@ -110,6 +110,36 @@ def test_memory_is_there_before_ports_leave_the_kernel_and_settings_before_both(
     ]
 
 
+def served(*cpus: int) -> list[str]:
+    at = "/sys/kernel/debug/sched/fair_server/cpu"
+    files = [
+        f"{at}{cpu}/{name}" for cpu in cpus for name in ("runtime:50000000", "period:1000000000")
+    ]
+    return ["case begin fair-server -", *files, "", "case end 0"]
+
+
+@pytest.mark.parametrize(("throttling", "value"), [(False, "0"), (True, "50000000")])
+def test_since_6_12_the_fair_servers_of_the_cores_that_poll_are_set(throttling: bool, value: str):
+    """`sched/fair: Fair server interface`: 0 turns one off, 50 ms of 1 s is its default."""
+    wanted = spec(profile={"rt_throttling": throttling})
+    of_old = [one.step.subject for one in dpdk(wanted, "fwd", host(more=served(2, 3)))]
+    assert not [subject for subject in of_old if "fair_server" in subject]
+    new = host("6.12.41+deb13-amd64", more=served(0, 1, 2, 3))
+    steps = [one.step.model_dump(mode="json") for one in dpdk(wanted, "fwd", new)]
+    (switch,) = [step for step in steps if step["step"] == "kernel_switch"]
+    at = "/sys/kernel/debug/sched/fair_server/cpu"
+    assert switch["paths"] == [f"{at}2/runtime", f"{at}3/runtime"]
+    assert switch["value"] == value
+
+
+def test_fair_servers_that_were_not_read_are_not_passed_over():
+    wanted = spec(profile={"rt_throttling": False})
+    with pytest.raises(InputError) as caught:
+        list(dpdk(wanted, "fwd", host("6.12.41+deb13-amd64")))
+    assert caught.value.what == "spec.fair_servers"
+    assert "leave `rt_throttling` out" in caught.value.next
+
+
 @pytest.mark.parametrize(
     ("name", "path"),
     [
@@ -122,6 +152,17 @@ def test_irqbalance_goes_on_beside_the_cores_that_poll(name: str, path: str):
     steps = [one.step for one in dpdk(spec(profile={"ban_cores": True}), "fwd", facts)]
     (step,) = [step for step in steps if isinstance(step, IrqbalanceBanned)]
     assert (step.cpus, step.path) == ("2-3", path)
+
+
+def test_cpus_that_irqbalance_leaves_alone_by_itself_stay_so():
+    """A list stands instead of isolated and adaptive-tick CPUs (irqbalance(1))."""
+    facts = host(online=f"0-3\n{SYSFS}/cpu/isolated:1", nodes=("node0/cpulist:0-3",))
+    (step,) = [
+        one.step
+        for one in dpdk(spec(profile={"ban_cores": True}), "fwd", facts)
+        if isinstance(one.step, IrqbalanceBanned)
+    ]
+    assert step.cpus == "1-3"
 
 
 OF_NODE_1 = [
@@ -182,6 +223,21 @@ def test_a_card_that_dpdk_drives_beside_the_kernel_alone_is_not_taken_from_it(dr
     assert caught.value.what == "spec.port_driver"
     assert "--dut-driver kernel" in caught.value.next
     assert list(dpdk(spec(dpdk=BESIDE), "fwd", host(driver=driver)))
+
+
+def without_iommu(*more: str) -> HostFacts:
+    return host(more=["case begin iommu -", "groups 0", *more, "", "case end 0"])
+
+
+def test_a_host_without_an_iommu_gives_vfio_no_port():
+    for more in ((), ("noiommu N",)):
+        with pytest.raises(InputError) as caught:
+            list(dpdk(spec(), "fwd", without_iommu(*more)))
+        assert caught.value.what == "spec.no_iommu"
+        assert "enable_unsafe_noiommu_mode=1" in caught.value.next
+    assert list(dpdk(spec(), "fwd", without_iommu("noiommu Y")))
+    beside = [one.step for one in dpdk(spec(dpdk=BESIDE), "fwd", without_iommu())]
+    assert beside
 
 
 def test_interrupts_that_are_not_known_are_not_moved():

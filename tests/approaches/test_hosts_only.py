@@ -6,6 +6,7 @@ import pytest
 
 from described import doc_sriov
 from described.host import Host, capture_of
+from described.port import netdev
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.approaches.hosts_only import hosts_only
 from wirespeed.model.capture import parse_capture
@@ -68,6 +69,31 @@ def test_the_address_of_a_vlan_is_on_a_netdev_of_its_own(vlan: int, above: str):
         {"step": "address", "netdev": above, "address": "192.168.9.2/24"},
     ]
     assert [one.is_made for one in steps] == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("vlan", "own"),
+    [("", []), (", vlan: 40", ["vlan", "enp3s0f0np0.40"])],
+)
+def test_what_the_kernel_would_lower_is_lowered_first(vlan: str, own: list[str]):
+    # Undo goes the other way: the port is raised before the VLANs on it, which the kernel does not
+    # raise (vlan_device_event, net/8021q/vlan.c).
+    text = SPEC.replace("mtu: 9000", f"mtu: 1500{vlan}").partition("tuning")[0]
+    host, port = Host(), doc_sriov.NETDEVS[0]
+    doc_sriov.as_found(host)
+    netdev(host, port, mtu=9000)
+    for name, lower, number, mtu in (
+        (f"{port}.40", port, 40, 9000),
+        ("inner", f"{port}.40", 7, 8996),
+        ("small", port, 41, 1500),
+    ):
+        kind = {"info_kind": "vlan", "info_data": {"id": number}}
+        netdev(host, name, mtu=mtu, link=lower, linkinfo=kind)
+    facts = HostFacts("beta", parse_capture(capture_of(host), "beta"))
+    steps = hosts_only(spec_of(text.replace("PORT", doc_sriov.PFS[0])), "beta", facts)
+    found = [one.step.model_dump(mode="json") for one in steps]
+    assert [one["netdev"] for one in found if one["step"] == "mtu"] == ["inner", f"{port}.40", port]
+    assert [w for one in found if one["step"] == "vlan" for w in ("vlan", one["netdev"])] == own
 
 
 def test_without_a_network_and_tuning_nothing_is_wanted():

@@ -24,11 +24,11 @@ SYSFS = "/sys/devices/system"
 TWO_CPUS = f"{SYSFS}/node/node0/cpulist:0-1\n{SYSFS}/cpu/online:0-1"
 
 
-def host(port: str = PORT, cpus: str = TWO_CPUS) -> HostFacts:
+def host(port: str = PORT, cpus: str = TWO_CPUS, more: tuple[str, ...] = ()) -> HostFacts:
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     lines += [f"{port} physfn= port= device=/sys/devices/pci0000:00/0000:01:00.0"]
     lines += ["", "case end 0", "case begin ovs-db -", RUNNING, "", "case end 0"]
-    lines += ["case begin cpu -", cpus, "", "case end 0", "case done", ""]
+    lines += ["case begin cpu -", cpus, "", "case end 0", *more, "case done", ""]
     return HostFacts("alpha", parse_capture("\n".join(lines), "alpha"))
 
 
@@ -58,6 +58,13 @@ def test_memory_build_and_port_are_ready_before_dpdk_starts():
         "ovs_port t42-beta in br-storage",
         "namespace c1",
     ]
+
+
+def test_a_host_without_an_iommu_gives_vfio_no_port():
+    facts = host(more=("case begin iommu -", "groups 0", "", "case end 0"))
+    with pytest.raises(InputError) as caught:
+        steps(facts)
+    assert caught.value.what == "spec.no_iommu"
 
 
 def test_dpdk_may_take_this_card_alone_and_polls_on_its_last_cpu():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.cpu import PARTITIONS, Cpus
 from wirespeed.facts.cpu_list import cpu_list_text, parse_cpu_list, parse_cpu_mask
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.observed import Absent, CannotTellError, Known, Unreadable
@@ -44,6 +44,24 @@ TWO_SOCKETS = [
     *(line for n in range(8) for line in topology(n, f"{n % 4},{n % 4 + 4}", n % 4 // 2)),
     f"{SYSFS}/cpu/cpu0/cpufreq/cpuinfo_max_freq:3700000",
 ]
+
+
+@pytest.mark.parametrize(
+    ("partition", "isolated", "source"),
+    [
+        ("", {2, 3, 6, 7}, f"cat {SYSFS}/cpu/isolated"),
+        ("2", {2, 3, 6, 7}, f"cat {SYSFS}/cpu/isolated"),
+        ("4-5", {2, 3, 4, 5, 6, 7}, f"cat {SYSFS}/cpu/isolated {PARTITIONS}"),
+    ],
+)
+def test_cpus_of_an_isolated_partition_are_isolated(
+    partition: str, isolated: set[int], source: str
+):
+    # admin-guide/cgroup-v2.rst, cpuset.cpus.isolated: in the root alone.
+    found = cpus(*TWO_SOCKETS, f"{PARTITIONS}:{partition}")
+    assert found.isolated == Known(frozenset(isolated), source)
+    boot = Known(frozenset({2, 3, 6, 7}), f"cat {SYSFS}/cpu/isolated")
+    assert found.isolated_at_boot == boot
 
 
 def test_threads_of_a_core_count_as_one_core():

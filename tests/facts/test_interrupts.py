@@ -152,6 +152,24 @@ def test_irqbalance_and_what_it_leaves_alone():
     assert found.has_policy == Known(value=True, source="ps -C irqbalance -o args=")
 
 
+@pytest.mark.parametrize(
+    ("variables", "banned"),
+    [
+        ("IRQBALANCE_BANNED_CPULIST=-", set()),
+        ("IRQBALANCE_BANNED_CPUS=0", set()),
+        ("IRQBALANCE_BANNED_CPUS=30\nIRQBALANCE_BANNED_CPULIST=2-3", {4, 5}),
+        ("IRQBALANCE_BANNED_CPULIST=2-3\nIRQBALANCE_BANNED_CPUS=", {2, 3}),
+    ],
+)
+def test_irqbalance_looks_at_the_mask_first_and_may_be_told_of_none(
+    variables: str, banned: set[int]
+):
+    """setup_banned_cpus of irqbalance's cputree.c, and its cpulist_parse."""
+    found = irqbalance(RUNS, f"/usr/sbin/irqbalance\n\nenvironment\n{variables}\n").banned_cpus
+    assert isinstance(found, Known)
+    assert found.value == banned
+
+
 def test_irqbalance_of_a_default_service_has_no_policy():
     found = irqbalance(RUNS, "/usr/sbin/irqbalance\n--foreground\n\nenvironment\n")
     assert found.has_policy == Known(value=False, source="ps -C irqbalance -o args=")

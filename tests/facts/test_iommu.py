@@ -42,3 +42,14 @@ def test_nothing_read_is_not_no_iommu():
     found = Iommu.parse(Capture([], complete=True))
     assert isinstance(found.groups, Unreadable)
     assert found.by_function == {}
+
+
+@pytest.mark.parametrize(("said", "without"), [("Y", True), ("N", False)])
+def test_vfio_may_go_without(said: str, without: bool):
+    source = "cat /sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
+    assert iommu("groups 0", f"noiommu {said}").vfio_goes_without == Known(without, source)
+
+
+def test_vfio_that_is_not_loaded_says_nothing():
+    assert isinstance(iommu("groups 0").vfio_goes_without, Absent)
+    assert isinstance(iommu("groups 0", "noiommu ?").vfio_goes_without, Unreadable)

@@ -123,6 +123,11 @@ def grub(name: str, parameters: str) -> list[str]:
             ["cpupower idle-set -D 11", *grub("cstates", "processor.max_cstate=1")],
         ),
         (
+            # max_cstate is of C-states alone (drivers/acpi/processor_idle.c).
+            "cpu.deep_idle_states/present_low_power_idle_of_an_arm",
+            ["cpupower idle-set -D 11", *grub("cstates", "cpuidle.off=1")],
+        ),
+        (
             "cpu.governor_not_performance/present_schedutil_is_a_note",
             ["cpupower frequency-set -g performance"],
         ),
@@ -347,3 +352,18 @@ def test_the_address_of_a_bonds_rdma_device_is_given_to_the_bond():
 def test_packets_of_dpdk_are_not_said_to_be_sent_again(case: str, is_lost: bool):
     (found,) = findings(f"rdma.receiver_not_ready/{case}")
     assert ("DPDK, which runs here, is lost" in found.so) == is_lost
+
+
+def test_a_transparent_hugepage_of_an_arm_may_be_512_mb():
+    """PMD_SIZE with pages of 64 kB (Documentation/arch/arm64/memory.rst)."""
+    (of_arm,) = findings("memory.transparent_hugepages/present_always_on_an_arm")
+    assert "512 MB with pages of 64 kB" in of_arm.so
+    (other,) = findings("memory.transparent_hugepages/present_always")
+    assert other.so.endswith("a page of 2 MB")
+
+
+def test_swap_of_zram_is_not_waited_for_on_a_disk():
+    (of_zram,) = findings("memory.swapping/present_zram_is_no_disk")
+    assert "decompressed" in of_zram.so and "disk" not in of_zram.so
+    (of_disk,) = findings("memory.swapping/present_swap_and_willing_is_a_note")
+    assert "waits for the disk" in of_disk.so

@@ -58,6 +58,19 @@ def diagnosed(
             ["ethtool -X enp59s0f0 equal 4"],
         ),
         (
+            # mlx4_en_set_rxfh: a power of two.
+            "steering.rss_uses_few_queues",
+            "present_mlx4_of_six_queues",
+            None,
+            ["ethtool -X enp59s0f0 equal 4"],
+        ),
+        (
+            "steering.rss_uses_few_queues",
+            "present_a_table_smaller_than_the_queues",
+            None,
+            ["ethtool -X enp59s0f0 equal 128"],
+        ),
+        (
             "steering.xps_uses_one_core",
             "present_all_queues_for_cpu_0",
             None,

@@ -60,6 +60,8 @@ class Described(DescribedFiles):
         (SHIPPED, SHIPPED + LINE),
         ("IRQBALANCE_BANNED_CPULIST=0\nA=b\n", LINE + "A=b\n"),
         (None, LINE),
+        ("IRQBALANCE_BANNED_CPUS=3\nA=b\n", "IRQBALANCE_BANNED_CPUS=f0\nA=b\n" + LINE),
+        ("IRQBALANCE_BANNED_CPUS=\n", "IRQBALANCE_BANNED_CPUS=\n" + LINE),
     ],
 )
 def test_the_line_alone_is_changed_and_the_daemon_knows(before: str | None, after: str):

@@ -1,6 +1,6 @@
 """The MTU of a netdev."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from described_files import DescribedFiles
@@ -13,6 +13,7 @@ from wirespeed.apply.planner import make_plan
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
 from wirespeed.model.journal import Entry
+from wirespeed.model.observed import Known
 from wirespeed.steps.mtu import Mtu
 
 STEP = Mtu(netdev="eth0", mtu=9000)
@@ -24,6 +25,8 @@ class Described(DescribedFiles):
     """Understands `ip link set dev D mtu N` too."""
 
     highest: int = 9216
+    lies_on: dict[str, str] = field(default_factory=dict)
+    """VLANs, by the netdev below."""
 
     def run(self, command: Command) -> Answer:
         match command.argv:
@@ -32,12 +35,27 @@ class Described(DescribedFiles):
                 if path not in self.files:
                     return Answer(errors=f'Cannot find device "{netdev}"', returncode=1)
                 # dev_validate_mtu, net/core/dev.c; iproute2 ends with 2.
+                below = self.lies_on.get(netdev)
+                # vlan_dev_change_mtu, net/8021q/vlan_dev.c: ERANGE.
+                if below is not None and int(mtu) > int(self._mtu(below)):
+                    errors = "RTNETLINK answers: Numerical result out of range"
+                    return Answer(errors=errors, returncode=2)
                 if int(mtu) > self.highest:
                     return Answer(errors="Error: mtu greater than device maximum.", returncode=2)
-                self.files[path] = f"{mtu}\n"
+                self._set(netdev, int(mtu))
                 return Answer()
             case _:
                 return super().run(command)
+
+    def _mtu(self, netdev: str) -> str:
+        return self.files[f"/sys/class/net/{netdev}/mtu"]
+
+    def _set(self, netdev: str, mtu: int) -> None:
+        """A VLAN is lowered with its port, and not raised (vlan_device_event, net/8021q/vlan.c)."""
+        self.files[f"/sys/class/net/{netdev}/mtu"] = f"{mtu}\n"
+        for above, below in self.lies_on.items():
+            if below == netdev and int(self._mtu(above)) > mtu:
+                self._set(above, mtu)
 
 
 def host(mtu: int) -> Described:
@@ -65,6 +83,21 @@ def test_of_a_netdev_that_an_earlier_step_makes_what_is_read_counts():
     assert control.host == host(9000)
     Executor(plan, {"alpha": control}, journal.append, lambda: "now", tuple(journal)).undo()
     assert control.host == host(4000)
+
+
+def test_a_vlan_that_goes_first_comes_back_after_its_port():
+    def tagged(mtu: int) -> Described:
+        files = {f"/sys/class/net/{name}/mtu": f"{mtu}\n" for name in ("eth0", "eth0.40")}
+        return Described(files, lies_on={"eth0.40": "eth0"})
+
+    port, above = Mtu(netdev="eth0", mtu=1500), Mtu(netdev="eth0.40", mtu=1500)
+    states = [Known({"mtu": 9000}, "read")] * 2
+    plan = make_plan(zip(["alpha"] * 2, (above, port), states, strict=True))
+    control, journal = DescribedControl(tagged(9000)), list[Entry]()
+    Executor(plan, {"alpha": control}, journal.append, lambda: "now").apply()
+    assert control.host == tagged(1500)
+    Executor(plan, {"alpha": control}, journal.append, lambda: "now", tuple(journal)).undo()
+    assert control.host == tagged(9000)
 
 
 def test_more_than_the_port_can_is_refused():

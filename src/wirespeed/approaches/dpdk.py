@@ -11,12 +11,19 @@ Not proven on hardware. On virtual hosts with `igb`: pages, ports, a forwarder, 
 from collections.abc import Iterator
 
 from wirespeed.approaches.dpdk_vfs import longest_payload, vf_binding, vf_steps
-from wirespeed.approaches.host_ports import netdev_of, port_of, whole_port_of
+from wirespeed.approaches.host_ports import (
+    mtu_steps,
+    netdev_of,
+    port_of,
+    require_iommu,
+    whole_port_of,
+)
 from wirespeed.approaches.polling_cores import polling_cores
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_power import CpuPower
+from wirespeed.facts.cpu_realtime import FAIR_SERVER, RealtimeThreads
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.interrupts import Interrupts
 from wirespeed.facts.kernel import Kernel
@@ -28,6 +35,7 @@ from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.spec.dpdk import PortDriver, ProfileSpec
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.step import Step
+from wirespeed.rules.kernel_realtime_throttling import FAIR_NS, FAIR_SERVERS
 from wirespeed.steps.cpu_governor import CpuGovernor
 from wirespeed.steps.dpdk_port import DpdkPort
 from wirespeed.steps.hugepages import Hugepages
@@ -36,8 +44,9 @@ from wirespeed.steps.irqbalance import Irqbalance
 from wirespeed.steps.irqbalance_banned import IrqbalanceBanned
 from wirespeed.steps.kernel_arguments import KernelArguments
 from wirespeed.steps.kernel_command_line import KernelCommandLine
+from wirespeed.steps.kernel_switch import KernelSwitch
 from wirespeed.steps.module import Module
-from wirespeed.steps.mtu import ETHERNET, Mtu
+from wirespeed.steps.mtu import ETHERNET
 from wirespeed.steps.pause import Pause
 from wirespeed.steps.read_request import ReadRequest
 from wirespeed.steps.sysctl import Sysctl
@@ -61,8 +70,13 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     takes = spec.dpdk.driver is PortDriver.VFIO_PCI and not spec.hosts[name].use_vfs
     for address in spec.hosts[name].ports if takes else ():
         whole_port_of(host, name, address)
+    if spec.dpdk.driver is PortDriver.VFIO_PCI:
+        require_iommu(name, host)
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
+    if spec.profile.rt_throttling is not None:
+        cores = polling_cores(spec, name, host)
+        yield from map(RequestedStep, _served(spec.profile.rt_throttling, name, host, cores))
     if spec.profile.ban_cores:
         yield RequestedStep(_banned(spec.hosts[name].cores or "", host))
     for address in spec.hosts[name].ports:
@@ -75,7 +89,7 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     pages = spec.dpdk.hugepages
     yield RequestedStep(Hugepages(page_kib=pages.page_kib, numa_node=node, count=pages.count))
     if spec.dpdk.driver is PortDriver.KERNEL:
-        yield from map(RequestedStep, _mtus(spec, name, host))
+        yield from _mtus(spec, name, host)
         return
     # Both come with vfio-pci, and modprobe -r of that does not take them away.
     yield RequestedStep(Module(name="vfio", reason="lets a program have a device of its own"))
@@ -156,9 +170,40 @@ def _settings(profile: ProfileSpec, host: HostFacts) -> Iterator[Step]:
         yield Irqbalance(is_running=profile.irqbalance)
 
 
+def _served(is_served: bool, name: str, host: HostFacts, cores: tuple[int, ...]) -> Iterator[Step]:
+    """Give the fair servers of the cores that poll, since Linux 6.12.
+
+    Since then the sysctl stops no thread where the kernel has no CONFIG_RT_GROUP_SCHED
+    (`update_curr_rt`, kernel/sched/rt.c): a fair server of each CPU runs what waits behind it.
+    """
+    release, servers = host[Kernel].version(), host[RealtimeThreads].fair_server_ns
+    if not isinstance(release, Known) or release.value < FAIR_SERVERS:
+        return
+    if missing := [core for core in cores if core not in servers]:
+        raise InputError(
+            "spec.fair_servers",
+            where=f"{name} profile.rt_throttling",
+            found=f"Linux {release.value[0]}.{release.value[1]} has a fair server of each CPU, and "
+            f"{FAIR_SERVER}/cpu{missing[0]} was not read",
+            so="the sysctl stops nothing there, and what else is set is not known",
+            next="mount debugfs (mount -t debugfs none /sys/kernel/debug), or leave "
+            "`rt_throttling` out; a kernel in lockdown gives no access",
+        )
+    yield KernelSwitch(
+        paths=tuple(f"{FAIR_SERVER}/cpu{core}/runtime" for core in cores),
+        value=str(FAIR_NS[0]) if is_served else "0",
+        reason="A fair server stops a polling thread of real-time priority for its runtime while "
+        "an ordinary thread waits for the core; 0 turns it off.",
+    )
+
+
 def _banned(cores: str, host: HostFacts) -> Step:
-    path = distribution_of(host).irqbalance
-    return IrqbalanceBanned(cpus=cpu_list_text(frozenset(map(int, cores.split(",")))), path=path)
+    """Ban the cores that poll, and those that irqbalance leaves alone unless it is given a list."""
+    path, cpus = distribution_of(host).irqbalance, host[Cpus]
+    banned = frozenset(map(int, cores.split(",")))
+    for left_alone in (cpus.isolated, cpus.nohz_full):
+        banned |= value_or_none(left_alone) or frozenset()
+    return IrqbalanceBanned(cpus=cpu_list_text(banned), path=path)
 
 
 def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Iterator[Step]:
@@ -171,7 +216,7 @@ def _port(profile: ProfileSpec, name: str, host: HostFacts, address: str) -> Ite
         )
 
 
-def _mtus(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
+def _mtus(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Set the MTU that the program wants, so that undo gives back the one of before.
 
     mlx5 sets it on the kernel's netdev and leaves it so (`mlx5_dev_configure`, since DPDK 22.11.6,
@@ -179,7 +224,7 @@ def _mtus(spec: Dpdk, name: str, host: HostFacts) -> Iterator[Step]:
     """
     for address in spec.hosts[name].ports:
         if (netdev := port_of(host, name, address).netdev) is not None:
-            yield Mtu(netdev=netdev, mtu=max(ETHERNET, longest_payload(spec)))
+            yield from mtu_steps(host, netdev, max(ETHERNET, longest_payload(spec)))
 
 
 def _moved(spec: Dpdk, name: str, host: HostFacts, address: str) -> Step:

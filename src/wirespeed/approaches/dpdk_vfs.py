@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator
 
 from wirespeed.approaches.guest_network import LOCAL_STATION
-from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.host_ports import mtu_steps, netdev_of, port_of
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.approaches.unmanaged import unmanaged
 from wirespeed.approaches.vf_ports import (
@@ -26,7 +26,6 @@ from wirespeed.model.spec.members import Dpdk
 from wirespeed.steps.dpdk_port import ETHERNET
 from wirespeed.steps.driver_override import DriverOverride
 from wirespeed.steps.link_up import LinkUp
-from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.vf_count import VfCount
 from wirespeed.steps.vf_settings import VfSettings
 
@@ -40,7 +39,7 @@ def vf_steps(spec: Dpdk, name: str, host: HostFacts, address: str) -> Iterator[R
     pf, netdev = _pf_with_room(name, host, address), netdev_of(host, name, address)
     refuse_switchdev(name, host, address, "use_vfs: false")
     if (mtu := longest_payload(spec)) > ETHERNET:
-        yield RequestedStep(Mtu(netdev=netdev, mtu=mtu))
+        yield from mtu_steps(host, netdev, mtu)
     yield RequestedStep(LinkUp(netdev=netdev))
     yield from map(RequestedStep, unmanaged(host, address, [vf_address(pf, 0)]))
     yield from map(RequestedStep, never_probed(host, address))

@@ -1,13 +1,23 @@
 """The ports that a spec names, as their host knows them. Pure."""
 
+from collections.abc import Iterator
+
+from wirespeed.approaches.traits import RequestedStep
+from wirespeed.facts.iommu import NO_IOMMU, Iommu
+from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
 from wirespeed.model.port import Port
+from wirespeed.steps.mtu import Mtu
 
 BESIDE_KERNEL = ("mlx5_core", "mlx4_core", "mana")
 """Kernel drivers that DPDK's own works beside, by verbs, and not without (DPDK's guides of mlx5,
 mlx4 and mana)."""
+LOWERED = ("vlan", "macvlan", "macvtap")
+"""Netdevs whose MTU the kernel lowers with that of the netdev that they lie on, and does not raise
+with it (vlan_device_event, net/8021q/vlan.c; macvlan_device_event, drivers/net/macvlan.c)."""
 
 
 def port_of(host: HostFacts, name: str, address: str) -> Port:
@@ -54,3 +64,44 @@ def whole_port_of(host: HostFacts, name: str, address: str) -> Port:
             next="set `driver: kernel` in the spec; with --dut-on, --dut-driver kernel",
         )
     return port
+
+
+def require_iommu(name: str, host: HostFacts) -> None:
+    """Raise InputError `spec.no_iommu` where vfio-pci would accept no device.
+
+    Its probe fails with EINVAL for a device that is in no group (vfio_group_find_or_alloc,
+    drivers/vfio/group.c), unless vfio goes without.
+    """
+    try:
+        iommu = host[Iommu]
+    except CannotTellError:
+        return
+    if not (isinstance(iommu.groups, Known) and iommu.groups.value == 0):
+        return
+    if value_or_none(iommu.vfio_goes_without):
+        return
+    raise InputError(
+        "spec.no_iommu",
+        where=name,
+        found=f"no IOMMU is in use (ls /sys/kernel/iommu_groups), and {NO_IOMMU} is not Y",
+        so="vfio-pci accepts no device, and DPDK would have no port",
+        next=f"run `wirespeed doctor {name} --for guests` to see how the IOMMU is enabled. On a "
+        "virtual machine without one: modprobe vfio enable_unsafe_noiommu_mode=1 (if vfio is "
+        f"loaded: echo Y | tee {NO_IOMMU}); the card can then write to all memory",
+    )
+
+
+def mtu_steps(
+    host: HostFacts, netdev: str, mtu: int, *, is_made: bool = False
+) -> Iterator[RequestedStep]:
+    """Give the MTU of a netdev, and before it that of the netdevs on it which it would lower.
+
+    Undo raises them after the lower one, which the kernel would not. Raises CannotTellError.
+    """
+    stack = host[NetStack]
+    for link in stack.directly_above(netdev):
+        if value_or_none(link.kind) in LOWERED:
+            above = known(link.mtu, f"MTU of {link.netdev}")
+            if above > mtu:
+                yield from mtu_steps(host, link.netdev, mtu)
+    yield RequestedStep(Mtu(netdev=netdev, mtu=mtu), is_made)

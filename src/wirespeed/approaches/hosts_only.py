@@ -8,7 +8,7 @@ between the ports.
 from collections.abc import Iterator
 from ipaddress import IPv4Interface
 
-from wirespeed.approaches.host_ports import netdev_of
+from wirespeed.approaches.host_ports import mtu_steps, netdev_of
 from wirespeed.approaches.overlay import MAX_NAME
 from wirespeed.approaches.traits import ApproachTraits, Between, Proven, RequestedStep
 from wirespeed.facts.queues import Queues
@@ -36,13 +36,16 @@ def hosts_only(spec: HostsOnly, name: str, host: HostFacts) -> Iterator[Requeste
         netdev = netdev_of(host, name, address)
         yield from map(RequestedStep, _tuning(spec.tuning, host, netdev))
         if spec.underlay is not None:
-            yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
+            with_above = list(mtu_steps(host, netdev, spec.underlay.mtu))
+            yield from with_above
             yield RequestedStep(LinkUp(netdev=netdev))
             if spec.underlay.vlan is not None:
                 above = network_netdev(spec, netdev)
                 yield RequestedStep(Vlan(netdev=above, lower=netdev, vlan=spec.underlay.vlan))
                 # One that was there before may have another than its port.
-                yield RequestedStep(Mtu(netdev=above, mtu=spec.underlay.mtu), is_made=True)
+                own = Mtu(netdev=above, mtu=spec.underlay.mtu)
+                if RequestedStep(own) not in with_above:
+                    yield RequestedStep(own, is_made=True)
             of_host = Address(netdev=network_netdev(spec, netdev), address=port_address(spec, name))
             yield RequestedStep(of_host, is_made=spec.underlay.vlan is not None)
 

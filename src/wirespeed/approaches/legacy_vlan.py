@@ -18,7 +18,7 @@ from wirespeed.approaches.guest_network import (
     guest_networks,
     steps_in_guest,
 )
-from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.host_ports import mtu_steps, netdev_of, port_of
 from wirespeed.approaches.legacy_vlan_vm import virtual_machines
 from wirespeed.approaches.traits import (
     ApproachTraits,
@@ -49,7 +49,6 @@ from wirespeed.steps.driver_override import DriverOverride
 from wirespeed.steps.in_namespace import InNamespace
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.module import Module
-from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.namespace import Namespace
 from wirespeed.steps.vf_count import VfCount
 from wirespeed.steps.vf_in_namespace import VfInNamespace
@@ -77,7 +76,7 @@ def legacy_vlan(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
         netdev = netdev_of(host, name, address)
         if shares and not firmware:
             yield from port_channels(name, host, address)
-        yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu))
+        yield from mtu_steps(host, netdev, spec.underlay.mtu)
         yield RequestedStep(LinkUp(netdev=netdev))
         if shares and not firmware:
             yield from _vfs(spec, name, host, address)

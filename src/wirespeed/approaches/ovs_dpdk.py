@@ -25,7 +25,12 @@ from wirespeed.approaches.distribution import (
     require_raw_io,
     switch_unit,
 )
-from wirespeed.approaches.host_ports import netdev_of, port_of, whole_port_of
+from wirespeed.approaches.host_ports import (
+    netdev_of,
+    port_of,
+    require_iommu,
+    whole_port_of,
+)
 from wirespeed.approaches.legacy_vlan_vm import Taken, virtual_machines
 from wirespeed.approaches.overlay import bridge_of, guest_port_of, underlay_address
 from wirespeed.approaches.ovs_parts import (
@@ -243,7 +248,8 @@ def _bifurcated(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
 def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     """Give the underlay's bridge over a port that DPDK alone drives.
 
-    Raises InputError `spec.failover`: the kernel's bond has no such port; `spec.port_driver`.
+    Raises InputError `spec.failover`: the kernel's bond has no such port; `spec.port_driver`,
+    `spec.no_iommu`.
     """
     if spec.has_bonds:
         raise InputError(
@@ -255,6 +261,7 @@ def _whole_port(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[Req
         )
     address = spec.hosts[name].ports[0]
     netdev = whole_port_of(host, name, address).netdev
+    require_iommu(name, host)
     yield from map(RequestedStep, _memory_and_cores(spec, name, host))
     yield from map(RequestedStep, _build(spec, host, name, address))
     yield RequestedStep(Module(name="vfio-pci", reason="hands the port to DPDK, behind the IOMMU"))

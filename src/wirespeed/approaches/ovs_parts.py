@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from wirespeed.approaches.host_ports import netdev_of, port_of
+from wirespeed.approaches.host_ports import mtu_steps, netdev_of, port_of
 from wirespeed.approaches.overlay import bridge_of, meshes, networks_on, underlay_address
 from wirespeed.approaches.traits import Feature, RequestedStep
 from wirespeed.ceilings.encapsulation import Encapsulation
@@ -15,7 +15,6 @@ from wirespeed.steps.address import Address
 from wirespeed.steps.bond import Bond
 from wirespeed.steps.link_up import LinkUp
 from wirespeed.steps.module import Module
-from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.offloads import Offloads
 from wirespeed.steps.ovs_bridge import OvsBridge
 from wirespeed.steps.ovs_port import OvsPort
@@ -49,7 +48,7 @@ def underlay_steps(spec: GuestNetworks, name: str, host: HostFacts) -> Iterator[
         yield RequestedStep(Module(name="bonding", parameters=("max_bonds=0",), reason=reason))
         yield RequestedStep(_bond(spec, ports))
     # A bond hands its MTU down to its members.
-    yield RequestedStep(Mtu(netdev=netdev, mtu=spec.underlay.mtu), is_bond)
+    yield from mtu_steps(host, netdev, spec.underlay.mtu, is_made=is_bond)
     if not is_bond:
         yield RequestedStep(LinkUp(netdev=netdev))
     yield RequestedStep(Address(netdev=netdev, address=underlay_address(spec, name)), is_bond)

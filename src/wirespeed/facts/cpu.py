@@ -10,9 +10,11 @@ from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known, read_as
 
 SYSFS = "/sys/devices/system"
+PARTITIONS = "/sys/fs/cgroup/cpuset.cpus.isolated"
+"""Of the root of control groups version 2, since Linux 6.7 (admin-guide/cgroup-v2.rst)."""
 ATTRIBUTES = (
     "online", "isolated", "nohz_full", "cpulist", "core_id", "physical_package_id",
-    "thread_siblings_list", "cpuinfo_max_freq", "base_frequency",
+    "thread_siblings_list", "cpuinfo_max_freq", "base_frequency", "cpuset.cpus.isolated",
 )  # fmt: skip
 ONE_CPU = re.compile(r"/sys/devices/system/cpu/cpu(\d{1,5})/topology/")
 ONE_NODE = re.compile(r"/sys/devices/system/node/node(\d{1,5})/cpulist")
@@ -48,6 +50,8 @@ class Cpus(Fact):
     """Online CPUs by NUMA node, a node of memory alone with none. Absent: no nodes."""
     isolated: Observed[frozenset[int]]
     """Kept free of the scheduler's load balancing: `isolcpus=`, or a cpuset's partition."""
+    isolated_at_boot: Observed[frozenset[int]]
+    """Those of `isolcpus=` alone, where the kernel tells them from a partition's."""
     nohz_full: Observed[frozenset[int]]
     """Without a tick while one task runs. Absent: a kernel without CONFIG_NO_HZ_FULL."""
     model_name: Observed[str]
@@ -59,7 +63,7 @@ class Cpus(Fact):
     flags: Observed[frozenset[str]]
     """Features of the first CPU, as `avx2`, `hypervisor`, `constant_tsc`."""
 
-    script: ClassVar[str] = """\
+    script: ClassVar[str] = f"""\
 cpu_files() (
 	set +f
 	cd /sys/devices/system || return
@@ -73,16 +77,16 @@ cpu_files() (
 		paths="$paths $path/topology/thread_siblings_list $path/cpufreq/cpuinfo_max_freq"
 	done
 	cd cpu && grep -H '' "$PWD/online" "$PWD/isolated" "$PWD/nohz_full" \\
-		"$PWD/cpu0/cpufreq/base_frequency" $paths
+		"$PWD/cpu0/cpufreq/base_frequency" {PARTITIONS} $paths
 )
 paths=
 show cpu - cpu_files
 
-first_cpu() {
+first_cpu() {{
 	while read -r line && [ -n "$line" ]; do
 		printf '%s\\n' "$line"
 	done </proc/cpuinfo
-}
+}}
 show cpuinfo - first_cpu
 """
 
@@ -116,18 +120,32 @@ show cpuinfo - first_cpu
         files = capture.files("cpu", ATTRIBUTES)
         nodes = _nodes(files)
         online = read_as(files[f"{SYSFS}/cpu/online"], parse_cpu_list)
+        at_boot = read_as(files[f"{SYSFS}/cpu/isolated"], _cpus_or_none)
+        partitions = read_as(files[PARTITIONS], parse_cpu_list)
         first = _first_cpu(capture)
         return cls(
             by_number={n: _cpu(n, files, nodes) for n in _numbers(online, files)},
             online=online,
             nodes=nodes,
-            isolated=read_as(files[f"{SYSFS}/cpu/isolated"], _cpus_or_none),
+            isolated=_isolated(at_boot, partitions),
+            isolated_at_boot=at_boot,
             nohz_full=read_as(files[f"{SYSFS}/cpu/nohz_full"], _cpus_or_none),
             model_name=first.get("model name", "Model Name"),
             base_hz=read_as(files[f"{SYSFS}/cpu/cpu0/cpufreq/base_frequency"], _hz_of_khz),
             current_hz=read_as(first.get("cpu MHz"), _hz_of_mhz),
             flags=read_as(first.get("flags", "Features"), lambda text: frozenset(text.split())),
         )
+
+
+def _isolated(
+    at_boot: Observed[frozenset[int]], partitions: Observed[frozenset[int]]
+) -> Observed[frozenset[int]]:
+    """Add the partitions' CPUs, which the kernel's own list leaves out (drivers/base/cpu.c)."""
+    if not (isinstance(at_boot, Known) and isinstance(partitions, Known) and partitions.value):
+        return at_boot
+    if partitions.value <= at_boot.value:
+        return at_boot
+    return Known(at_boot.value | partitions.value, f"cat {SYSFS}/cpu/isolated {PARTITIONS}")
 
 
 def _numbers(online: Observed[frozenset[int]], files: Files) -> list[int]:

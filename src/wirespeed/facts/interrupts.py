@@ -14,7 +14,7 @@ MAX_LISTED = 4096
 """Interrupts that are looked at; what comes after them is not."""
 OF_A_QUEUE = re.compile(
     r"^(?!irdma-|bnxt_re-|bnxt_qplib_|hns-|.*(:fdir|:ctrl|-event|-Mailbox)-)"
-    r".*(comp\d|[tr]x|input|output|fp-|ntfy|_q\d|-\d+(@|$))",
+    r".*(comp\d|[tr]x|input|output|virtqueues|fp-|ntfy|_q\d|-\d+(@|$))",
     re.I,
 )
 """Those of an RDMA driver on the same function are of no queue of the netdev: irdma/hw.c,

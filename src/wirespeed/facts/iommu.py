@@ -11,6 +11,7 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_a
 
 LINE = re.compile(r"(\S+) group=(\S*) type=(\S*)")
 PASSTHROUGH = "iommu=pt"
+NO_IOMMU = "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
 TYPES = ("DMA", "DMA-FQ", "identity", "blocked", "auto")
 
 
@@ -33,21 +34,29 @@ class Iommu(Fact):
     """How many groups the host has; 0: no device can be passed to a guest."""
     by_function: dict[str, Observed[IommuGroup]]
     """By the PCI address of each physical function. Absent: it is in no group."""
+    vfio_goes_without: Observed[bool]
+    """vfio accepts a device that is in no group. Absent: vfio is not loaded, or was built without
+    that (CONFIG_VFIO_NOIOMMU)."""
 
-    script: ClassVar[str] = """\
+    script: ClassVar[str] = f"""\
 iommu_list() (
 	set +f
 	for path in /sys/class/iommu/*; do
-		[ -e "$path" ] && printf 'unit %s\\n' "${path##*/}"
+		[ -e "$path" ] && printf 'unit %s\\n' "${{path##*/}}"
 	done
 	set -- /sys/kernel/iommu_groups/*
 	[ -e "$1" ] || shift
 	printf 'groups %s\\n' "$#"
+	if [ -e {NO_IOMMU} ]; then
+		answer='?'
+		{{ read -r answer <{NO_IOMMU}; }} 2>/dev/null
+		printf 'noiommu %s\\n' "$answer"
+	fi
 	for address in $pfs; do
 		type=
 		real_path "/sys/bus/pci/devices/$address/iommu_group"
-		[ -z "$real" ] || { read -r type <"$real/type"; } 2>/dev/null
-		printf '%s group=%s type=%s\\n' "$address" "${real##*/}" "$type"
+		[ -z "$real" ] || {{ read -r type <"$real/type"; }} 2>/dev/null
+		printf '%s group=%s type=%s\\n' "$address" "${{real##*/}}" "$type"
 	done
 )
 show iommu - iommu_list
@@ -55,7 +64,7 @@ show iommu - iommu_list
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:
-        """Read the lines of `iommu`: units, how many groups, and one for each function."""
+        """Read the lines of `iommu`: units, groups, vfio's parameter, and one for each function."""
         text = capture.text("iommu", "ls /sys/class/iommu")
         by_function: dict[str, Observed[IommuGroup]] = {}
         for line in text.value.splitlines() if isinstance(text, Known) else ():
@@ -65,6 +74,7 @@ show iommu - iommu_list
             units=read_as(text, lambda lines: tuple(re.findall(r"^unit (\S+)$", lines, re.M))),
             groups=read_as(text, _count),
             by_function=by_function,
+            vfio_goes_without=_goes_without(text),
         )
 
 
@@ -84,6 +94,18 @@ def _count(text: str) -> int:
     if match is None:
         raise ValueError("it does not say how many groups there are")
     return int(match[1])
+
+
+def _goes_without(text: Observed[str]) -> Observed[bool]:
+    source = f"cat {NO_IOMMU}"
+    if not isinstance(text, Known):
+        return Unreadable(text.reason, source)
+    said = re.search(r"^noiommu (\S*)$", text.value, re.M)
+    if said is None:
+        return Absent(source, "vfio is not loaded, or knows no such mode")
+    if said[1] not in ("Y", "N"):
+        return Unreadable(f"{said[1][:20]!r} is neither Y nor N", source)
+    return Known(said[1] == "Y", source)
 
 
 def _group(address: str, number: str, domain: str) -> Observed[IommuGroup]:

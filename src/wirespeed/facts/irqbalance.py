@@ -28,8 +28,8 @@ class Irqbalance(Fact):
     arguments: Observed[tuple[str, ...]]
     """Its command line without its name. Absent when it does not run."""
     banned_cpus: Observed[frozenset[int]]
-    """CPUs that it gives no interrupt to, beside isolated and adaptive-tick ones, which it leaves
-    alone by itself. Absent: it was given none."""
+    """CPUs that it was told to give no interrupt to, instead of isolated and adaptive-tick ones;
+    may be none. Absent: it was told nothing, and leaves those alone."""
     has_policy: Observed[bool]
     """It was told to leave some interrupts alone, or to keep to the driver's own hint."""
 
@@ -101,13 +101,19 @@ def _is_running(capture: Capture) -> Observed[bool]:
 def _banned(environment: Observed[str]) -> Observed[frozenset[int]]:
     if not isinstance(environment, Known):
         return environment
+    # In this order (setup_banned_cpus, cputree.c): with a mask, the list is not looked at.
     for name, convert in (
-        ("IRQBALANCE_BANNED_CPULIST", parse_cpu_list),
         ("IRQBALANCE_BANNED_CPUS", parse_cpu_mask),
+        ("IRQBALANCE_BANNED_CPULIST", _listed),
     ):
         if match := re.search(rf"^{name}=\"?([^\"\n]+)", environment.value, re.M):
             return read_as(Known(match[1], environment.source), convert)
     return Absent(environment.source, "it was given none")
+
+
+def _listed(text: str) -> frozenset[int]:
+    """Give the CPUs; `-` is written for none: the list ends where it makes no sense (bitmap.c)."""
+    return frozenset() if text.strip() == "-" else parse_cpu_list(text)
 
 
 UNIT = "irqbalance.service"

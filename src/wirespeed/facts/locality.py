@@ -71,3 +71,17 @@ def local_cores(host: HostFacts, port: Port) -> Observed[int]:
             return Unreadable(f"which CPUs share a core with CPU {number}", siblings.source)
         cores.add(siblings.value)
     return Known(len(cores), local.source)
+
+
+def is_one_socket(host: HostFacts, cpus: Iterable[int]) -> bool:
+    """Tell whether these CPUs are known to be of one processor, though of several nodes.
+
+    A firmware may split a processor: sub-NUMA clusters of Intel's, nodes per socket of AMD's. A
+    virtual machine's sockets are what its hypervisor says: nothing is known of them.
+    """
+    of_host = host[Cpus]
+    if not isinstance(of_host.flags, Known) or "hypervisor" in of_host.flags.value:
+        return False
+    packages = [one.package for n in cpus if (one := of_host.by_number.get(n)) is not None]
+    known_ones = {package.value for package in packages if isinstance(package, Known)}
+    return len(known_ones) == 1 and all(isinstance(package, Known) for package in packages)

@@ -9,7 +9,9 @@ from wirespeed.model.capture import Capture, Files
 from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
-ATTRIBUTES = ("nr_hugepages", "free_hugepages", "meminfo", "enabled")
+ATTRIBUTES = ("nr_hugepages", "free_hugepages", "meminfo", "swaps", "enabled")
+ZRAM = "/dev/zram"
+"""A block device of compressed memory (admin-guide/blockdev/zram.rst)."""
 POOL = re.compile(
     r"/sys/(?:kernel/mm|devices/system/node/node(\d{1,5}))/hugepages/hugepages-(\d{1,9})kB"
     r"/nr_hugepages"
@@ -54,6 +56,8 @@ class Memory(Fact):
     available_bytes: Observed[int]
     swap_bytes: Observed[int]
     swap_free_bytes: Observed[int]
+    swaps_to_memory: Observed[bool]
+    """All swap is compressed memory, of zram."""
     node_bytes: dict[int, Observed[int]]
     """Memory by NUMA node."""
     node_free_bytes: dict[int, Observed[int]]
@@ -71,7 +75,7 @@ memory_files() (
 		"$PWD"/kernel/mm/hugepages/hugepages-*/free_hugepages \\
 		"$PWD"/devices/system/node/node[0-9]*/hugepages/hugepages-*/nr_hugepages \\
 		"$PWD"/devices/system/node/node[0-9]*/hugepages/hugepages-*/free_hugepages \\
-		"$PWD"/devices/system/node/node[0-9]*/meminfo /proc/meminfo \\
+		"$PWD"/devices/system/node/node[0-9]*/meminfo /proc/meminfo /proc/swaps \\
 		"$PWD"/kernel/mm/transparent_hugepage/enabled
 )
 show memory - memory_files
@@ -130,6 +134,7 @@ show swapped - swapped
             available_bytes=_amount(info, "MemAvailable"),
             swap_bytes=_amount(info, "SwapTotal"),
             swap_free_bytes=_amount(info, "SwapFree"),
+            swaps_to_memory=read_as(files["/proc/swaps"], _is_zram),
             node_bytes={
                 int(match[1]): _amount(files[path], "MemTotal")
                 for path in files.paths()
@@ -179,6 +184,12 @@ def _amount(info: Observed[str], name: str) -> Observed[int]:
     if match is None:
         return Absent(source, f"it has no {name}")
     return Known(int(match[1]) << 10, source)
+
+
+def _is_zram(text: str) -> bool:
+    """Whether every line but the heading is of zram; a host without swap has none."""
+    paths = [line.split(maxsplit=1)[0] for line in text.splitlines()[1:] if line.strip()]
+    return bool(paths) and all(path.startswith(ZRAM) for path in paths)
 
 
 def _mounts(text: str) -> tuple[HugepageMount, ...]:

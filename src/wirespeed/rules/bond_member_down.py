@@ -20,7 +20,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         if not down:
             continue
         mode = known(bond.mode, f"mode of {netdev}")
-        is_spare = "active-backup" in mode and len(down) < len(bond.members)
+        up = len(bond.members) - len(down)
+        is_spare = "active-backup" in mode and up > 0
+        if not is_spare:
+            so = f"the bond has {up} of {len(bond.members)} links"
+        elif up == 1:
+            so = "the bond has no other port to fail over to"
+        else:
+            so = f"the bond has {up - 1} of {len(bond.members) - 1} spare ports left"
         yield exam.finding(
             Severity.RISK if is_spare else Severity.FAULT,
             tuple(
@@ -28,9 +35,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 for m in down
                 if isinstance(m.is_up, Known)
             ),
-            so="the bond has no other port to fail over to"
-            if is_spare
-            else f"the bond has {len(bond.members) - len(down)} of {len(bond.members)} links",
+            so=so,
             where=netdev,
             remedies=(
                 Remedy(
@@ -43,7 +48,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                     by_hand=ByHand.FIND_FIRST,
                 ),
             ),
-            unpriced="the other members carry all traffic: see their ledgers",
+            unpriced="the other members carry all traffic: see their ledgers"
+            if up
+            else "no member carries traffic",
         )
 
 

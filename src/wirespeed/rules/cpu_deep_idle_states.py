@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_power import CpuPower, IdleState
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
@@ -54,13 +55,21 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 exam.host[Kernel],
                 "disable them permanently",
                 "cstates",
-                "intel_idle.max_cstate=0 processor.max_cstate=1"
-                if power.idle_driver == Known("intel_idle", power.idle_driver.source)
-                else "processor.max_cstate=1",
+                _parameters(exam, power),
             ),
         ),
         unpriced=f"it costs latency, up to {worst} us for each wake-up, and no throughput",
     )
+
+
+def _parameters(exam: HostExam, power: CpuPower) -> str:
+    if power.idle_driver == Known("intel_idle", power.idle_driver.source):
+        return "intel_idle.max_cstate=0 processor.max_cstate=1"
+    if exam.host[Cpus].is_arm:
+        # States of PSCI and of ACPI's LPI: max_cstate is looked at for C-states alone
+        # (acpi_processor_setup_lpi_states, drivers/acpi/processor_idle.c). Off, a CPU waits by WFI.
+        return "cpuidle.off=1"
+    return "processor.max_cstate=1"
 
 
 def _is_deep(state: IdleState) -> bool:

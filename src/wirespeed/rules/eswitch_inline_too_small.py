@@ -40,7 +40,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="unbind the VFs and let the card hold no flows, set the mode, then bind the "
-                "VFs again, whose driver reads it as it starts",
+                "VFs again, whose driver reads it as it starts; a card that answers `Inline mode "
+                "can't be set` always sees the Ethernet header alone",
                 commands=(
                     Command(
                         argv=(
@@ -70,7 +71,8 @@ RULE = PortRule(
     "into the descriptor; by default that is the Ethernet header. The driver refuses flows "
     "that need more (`Flow is not offloaded due to min inline setting`). Later cards read the "
     "packet itself (inline-mode none).",
-    source="Linux drivers/net/ethernet/mellanox/mlx5/core/en_tc.c (parse_cls_flower); "
+    source="Linux drivers/net/ethernet/mellanox/mlx5/core/en_tc.c (parse_cls_flower), "
+    "eswitch_offloads.c (mlx5_devlink_eswitch_inline_mode_set); "
     "https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html (inline-mode)",
     check=_check,
 )

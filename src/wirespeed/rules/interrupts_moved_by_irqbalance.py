@@ -22,7 +22,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     banned = value_or_none(irqbalance.banned_cpus)
     if banned is None:
         cpus = exam.host[Cpus]
-        isolated = known(cpus.isolated, "which CPUs are isolated")
+        isolated = known(cpus.isolated_at_boot, "which CPUs are isolated")
         banned = isolated | (value_or_none(cpus.nohz_full) or frozenset())
     if banned:
         return

@@ -5,12 +5,23 @@ from collections.abc import Iterator, Mapping
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.irqbalance import placed_remedy
-from wirespeed.facts.locality import cpus_for_interrupts, local_cpus, node_of_port
+from wirespeed.facts.locality import (
+    cpus_for_interrupts,
+    is_one_socket,
+    local_cpus,
+    node_of_port,
+)
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+SPLIT = (
+    "each frame goes between two nodes of one processor, which the firmware splits: the way is "
+    "longer, and does not cross the link between the sockets"
+)
+OF_SPLIT = "the cost within a processor is not known: it shows in the latency first"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -38,12 +49,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     measured = any(isinstance(q.new_of_cpu, Known) and q.new_of_cpu.value for q in far)
     may_be_dpdk = exam.question.purpose is None and exam.host[Workload].has_dpdk
-    if len(far) < len(queues) or may_be_dpdk:
+    of_far = frozenset[int]().union(*(places[queue.number] for queue in far))
+    is_split = is_one_socket(exam.host, near | of_far)
+    if len(far) < len(queues) or may_be_dpdk or is_split:
         # Where DPDK takes the frames, their interrupts are best kept away from its cores.
         severity = Severity.NOTE
     else:
         severity = Severity.FAULT if measured else Severity.RISK
-    cpus = cpu_list_text(frozenset().union(*(places[queue.number] for queue in far)))
+    cpus = cpu_list_text(of_far)
     # One that may land on many CPUs takes none of them.
     of_one = [places[queue.number] for queue in queues if len(places[queue.number]) == 1]
     taken = frozenset().union(*of_one)
@@ -62,9 +75,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=found.source if measured else f"grep . /proc/irq/{far[0].number}/*list",
             ),
         ),
-        so="each frame that the card wrote to its own node crosses the link between the sockets",
+        so=SPLIT
+        if is_split
+        else "each frame that the card wrote to its own node crosses the link between the sockets",
         remedies=tuple(_remedies(exam, node, placed, len(far) - len(placed))),
-        unpriced="it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
+        unpriced=OF_SPLIT
+        if is_split
+        else "it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
     )
 
 

@@ -8,13 +8,17 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.interrupts import Interrupt, Interrupts
 from wirespeed.facts.irqbalance import placed_remedy
 from wirespeed.facts.locality import cpus_for_interrupts, local_cpus
+from wirespeed.facts.queues import Queues
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
-from wirespeed.model.finding import Evidence, Finding, Severity
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
+SHARED = "-virtqueues"
+"""Of virtio with fewer vectors than queues: one for all (vp_request_msix_vectors,
+drivers/virtio/virtio_pci_common.c)."""
 ENOUGH = 100
 """Interrupts during the capture from which the landing is told; fewer may be of one flow."""
 
@@ -31,6 +35,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("its interrupts are not those of a PCI function")
     found = exam.host[Interrupts].of_queues(exam.port.pci_address)
     queues = [i for i in known(found, "interrupts") if not TRANSMIT_ONLY.search(i.name)]
+    if len(queues) == 1 and queues[0].name.endswith(SHARED):
+        yield from _shared(exam, queues[0], found.source)
+        return
     if len(queues) < 2:
         raise DoesNotApplyError("it has one receive queue with an interrupt")
     near = known(local_cpus(exam.host, exam.port), "CPUs near the card")
@@ -76,6 +83,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             placed_remedy(
                 exam.host, exam.port.pci_address, "give each queue a CPU near the card", placed
+            ),
+        ),
+        unpriced="how much of this traffic one core can process is not known: measure before and "
+        "after",
+    )
+
+
+def _shared(exam: PortExam, interrupt: Interrupt, source: str) -> Iterator[Finding]:
+    channels = known(exam.host[Queues].of(exam.kernel_netdev).combined_channels, "channels")
+    if channels < 2:
+        raise DoesNotApplyError("it has one receive queue with an interrupt")
+    yield exam.finding(
+        Severity.RISK,
+        (Evidence(found=f"{interrupt.name} is of all {channels} queues", source=source),),
+        so="the CPU that takes this one interrupt does the receive work of all queues",
+        remedies=(
+            Remedy(
+                text="give the guest's device a vector for each queue: in QEMU "
+                f"vectors={2 * channels + 2}, two for each pair of queues and two more",
+                by_hand=ByHand.WORKLOAD,
             ),
         ),
         unpriced="how much of this traffic one core can process is not known: measure before and "

@@ -15,10 +15,16 @@ SLOW = (
 the CPU's own. Hyper-V's counter is an MSR that leaves the guest, where it gives no page of the TSC:
 read_hv_clock_msr() of drivers/clocksource/hyperv_timer.c, whose name had no `_msr` before."""
 
+XEN = "xen"
+"""Read by a system call unless the hypervisor promises a stable TSC (xen_time_init,
+arch/x86/xen/time.c), which no file of the guest tells."""
+
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     kernel = exam.host[Kernel]
     clocksource = known(kernel.clocksource, "the clock source")
+    if clocksource == XEN:
+        yield from _xen(exam)
     if clocksource not in SLOW:
         return
     evidence = [Evidence(found=f"clock source {clocksource}", source=kernel.clocksource.source)]
@@ -43,6 +49,28 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             ),
         ),
         unpriced="each reading of the clock costs about a microsecond",
+    )
+
+
+def _xen(exam: HostExam) -> Iterator[Finding]:
+    listed = exam.host[Kernel].clocksources
+    if not isinstance(listed, Known) or "tsc" not in listed.value:
+        return
+    yield exam.finding(
+        Severity.NOTE,
+        (
+            Evidence(found="clock source xen", source=exam.host[Kernel].clocksource.source),
+            Evidence.of(listed, f"available: {', '.join(listed.value)}"),
+        ),
+        so="unless the hypervisor promises a stable TSC, every time stamp is a system call",
+        remedies=(
+            Remedy(
+                text="see whether it is one (`strace -c -e clock_gettime date` counts calls); if "
+                "so, and the guest is never migrated live, boot with `clocksource=tsc`",
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        unpriced="how much a system call costs more than a read by the program is not known",
     )
 
 

@@ -45,7 +45,7 @@ def _isolated(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
     # Without flags `domain` is meant; with others alone, the scheduler keeps these CPUs.
     if not asked or (flags and "domain" not in flags):
         return
-    isolated = exam.host[Cpus].isolated
+    isolated = exam.host[Cpus].isolated_at_boot
     if asked & known(isolated, "which CPUs are isolated"):
         return
     chosen = cpu_list_text(asked)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.memory import Memory
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import Evidence, Finding, Severity
-from wirespeed.model.observed import known
+from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 
@@ -21,6 +21,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     swapped = known(memory.swapped_in_pages, "whether memory is swapped in")
     if not swapped and not willing:
         return
+    kept = memory.swaps_to_memory
+    zram = kept if isinstance(kept, Known) and kept.value else None
+    waits = "waits until it is decompressed" if zram else "waits for the disk"
     evidence = [
         Evidence(found=f"{swap / 2**30:.1f} GiB of swap", source=memory.swap_bytes.source),
         Evidence(found=f"{NAME} is {willing}", source=swappiness.source),
@@ -32,14 +35,16 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source=memory.swapped_in_pages.source,
             )
         )
+    if zram:
+        evidence.append(Evidence.of(zram, "all swap is of zram, compressed memory"))
     yield exam.finding(
         Severity.RISK if swapped else Severity.NOTE,
         tuple(evidence),
-        so="threads wait for the disk: the host is short of memory"
+        so=f"a thread whose page was swapped out {waits}: the host is short of memory"
         if swapped
         else (
-            "a thread whose page was swapped out waits for the disk; no page was swapped in "
-            "during the capture"
+            f"a thread whose page was swapped out {waits}; no page was swapped in during the "
+            "capture"
         ),
         remedies=(
             sysctl_remedy(
@@ -47,7 +52,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 (NAME, "0"),
             ),
         ),
-        unpriced="each page read from disk takes up to a millisecond",
+        unpriced="each page that is decompressed takes microseconds"
+        if zram
+        else "each page read from disk takes up to a millisecond",
     )
 
 

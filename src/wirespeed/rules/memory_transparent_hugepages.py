@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.memory import Memory
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
@@ -16,10 +17,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("this kernel has no transparent hugepages")
     if known(transparent, "transparent hugepages") != "always":
         return
+    # One entry of the page's directory: PMD_SIZE, by the kernel's pages.
+    size = "2 MB (512 MB with pages of 64 kB)" if exam.host[Cpus].is_arm else "2 MB"
     yield exam.finding(
         Severity.NOTE,
         (Evidence(found="transparent hugepages: always", source=transparent.source),),
-        so="a thread that touches new memory may wait while the kernel assembles a 2 MB page",
+        so=f"a thread that touches new memory may wait while the kernel assembles a page of {size}",
         remedies=(
             Remedy(
                 text="give hugepages only to programs that request them (until the next boot; "

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
-from wirespeed.facts.locality import node_of_port
+from wirespeed.facts.locality import is_one_socket, node_of_port
 from wirespeed.facts.workload import Thread, Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.rules.interrupts_on_another_node import OF_SPLIT, SPLIT
 
 SWITCH = "ovs-vswitchd"
 """Its threads pin themselves, by its own setting."""
@@ -34,7 +35,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     far = [thread for thread in working if thread.last_cpu not in near]
     if not far:
         return
-    if named is not None:
+    is_split = is_one_socket(exam.host, near | {thread.last_cpu for thread in far})
+    if is_split:
+        severity = Severity.NOTE
+    elif named is not None:
         severity = Severity.FAULT
     elif len(far) == len(working) and _has_one_node(exam, node):
         severity = Severity.RISK
@@ -55,14 +59,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 source=threads.source,
             ),
         ),
-        so="each frame that these threads touch crosses the link between the sockets",
+        so=SPLIT
+        if is_split
+        else "each frame that these threads touch crosses the link between the sockets",
         remedies=(
             Remedy(
                 text=_remedy(node, {thread.process for thread in far}),
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
+        unpriced=OF_SPLIT
+        if is_split
+        else "it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower",
     )
 
 

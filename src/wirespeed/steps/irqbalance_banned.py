@@ -7,6 +7,7 @@ from pydantic import AfterValidator
 
 from wirespeed.facts.cpu_list import parse_cpu_list
 from wirespeed.facts.distribution import IrqbalanceFile
+from wirespeed.facts.locality import cpu_mask_text
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
@@ -18,6 +19,8 @@ from wirespeed.steps.readings import files_of
 
 NAME = "IRQBALANCE_BANNED_CPULIST"
 ASSIGNED = re.compile(rf"^(?:export )?{NAME}=.*$", re.M)
+MASK = re.compile(r"^((?:export )?IRQBALANCE_BANNED_CPUS=)[\"']?[0-9a-fA-F].*$", re.M)
+"""With a mask, irqbalance does not look at the list (setup_banned_cpus, cputree.c)."""
 GROUPS = "/sys/fs/cgroup"
 PROCESSES = tuple(
     f"{GROUPS}/{tree}system.slice/{UNIT}/cgroup.procs" for tree in ("", "systemd/", "unified/")
@@ -35,7 +38,8 @@ def _some(text: str) -> str:
 class IrqbalanceBanned(Step):
     """irqbalance moves no interrupt to these CPUs, from now on and after the next boot.
 
-    Its file of settings gets the line; the others of it stay. The daemon reads that file when it
+    Its file of settings gets the line, and a mask that is there the same CPUs; the others of it
+    stay. The daemon reads that file when it
     starts, so it is stopped before and started after, where it runs: a run that was killed between
     the two is seen by the daemon that is not there.
 
@@ -88,7 +92,8 @@ class IrqbalanceBanned(Step):
             content = ASSIGNED.sub(line, content)
         else:
             content = f"{content}\n{line}" if content else line
-        return before | {"content": content}
+        mask = cpu_mask_text(parse_cpu_list(self.cpus))
+        return before | {"content": MASK.sub(rf"\g<1>{mask}", content)}
 
     def commands(self, now: State, to: State) -> tuple[Command, ...]:
         """Stop it, write the file beside itself and rename it, start it."""

@@ -24,6 +24,11 @@ class KernelArguments(Step):
     Of each name one value stands (grubby replaces it), so a name that has to be there twice, as
     `hugepagesz` of two sizes, is not for this step. The kernels must agree before: what differs
     between them could not be put back by one command.
+
+    Since 8.40-64 (Fedora 37, RHEL 9) grubby also keeps /etc/kernel/cmdline, from which kernels that
+    are installed later get their line, and makes it of an entry where it is not there
+    (update_bls_fragment, grubby-bls). Undo takes the parameters out of it and leaves the file:
+    without it, such a kernel gets the line of the running one, which has them until the reboot.
     """
 
     scope: ClassVar[Scope] = Scope.OS
