@@ -71,7 +71,7 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     for address in spec.hosts[name].ports if takes else ():
         whole_port_of(host, name, address)
     if spec.dpdk.driver is PortDriver.VFIO_PCI:
-        require_iommu(name, host)
+        require_iommu(name, host, parameters=boot_parameters(spec, name, host))
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
     if spec.profile.rt_throttling is not None:
