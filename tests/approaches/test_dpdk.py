@@ -140,6 +140,11 @@ def test_fair_servers_that_were_not_read_are_not_passed_over():
         list(dpdk(wanted, "fwd", host("6.12.41+deb13-amd64")))
     assert caught.value.what == "spec.fair_servers"
     assert "leave `rt_throttling` out" in caught.value.next
+    # What is wanted is the kernel's default then: debugfs alone changes it.
+    default = spec(profile={"rt_throttling": True})
+    steps = [one.step for one in dpdk(default, "fwd", host("6.12.41+deb13-amd64"))]
+    assert any("sched_rt_runtime_us" in step.subject for step in steps)
+    assert not any("fair_server" in step.subject for step in steps)
 
 
 @pytest.mark.parametrize(
