@@ -53,6 +53,7 @@ def host(
     more: Sequence[str] = (),
     distribution: str = "Debian GNU/Linux 12 (bookworm)",
     nodes: Sequence[str] = (),
+    line: str = "quiet",
 ) -> HostFacts:
     lines = ["wirespeed-capture 1 case", "case begin ports -"]
     for number, address in enumerate(PORTS):
@@ -62,6 +63,7 @@ def host(
     lines += [f"{SYSFS}/node/{cpus}" for cpus in nodes or (f"node0/cpulist:{online}",)]
     lines += [f"{SYSFS}/cpu/online:{online}", "", "case end 0"]
     lines += ["case begin kernel -", f"/proc/sys/kernel/osrelease:{release}"]
+    lines += [f"/proc/cmdline:{line}"]
     lines += [f'/etc/os-release:PRETTY_NAME="{distribution}"', "", "case end 0"]
     lines += ["case begin boot-loader -", "grub", "", "case end 0"]
     lines += [*more, "case done", ""]
@@ -138,6 +140,11 @@ def test_fair_servers_that_were_not_read_are_not_passed_over():
         list(dpdk(wanted, "fwd", host("6.12.41+deb13-amd64")))
     assert caught.value.what == "spec.fair_servers"
     assert "leave `rt_throttling` out" in caught.value.next
+    # What is wanted is the kernel's default then: debugfs alone changes it.
+    default = spec(profile={"rt_throttling": True})
+    steps = [one.step for one in dpdk(default, "fwd", host("6.12.41+deb13-amd64"))]
+    assert any("sched_rt_runtime_us" in step.subject for step in steps)
+    assert not any("fair_server" in step.subject for step in steps)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +232,8 @@ def test_a_card_that_dpdk_drives_beside_the_kernel_alone_is_not_taken_from_it(dr
     assert list(dpdk(spec(dpdk=BESIDE), "fwd", host(driver=driver)))
 
 
-def without_iommu(*more: str) -> HostFacts:
-    return host(more=["case begin iommu -", "groups 0", *more, "", "case end 0"])
+def without_iommu(*more: str, line: str = "quiet") -> HostFacts:
+    return host(line=line, more=["case begin iommu -", "groups 0", *more, "", "case end 0"])
 
 
 def test_a_host_without_an_iommu_gives_vfio_no_port():
@@ -238,6 +245,24 @@ def test_a_host_without_an_iommu_gives_vfio_no_port():
     assert list(dpdk(spec(), "fwd", without_iommu("noiommu Y")))
     beside = [one.step for one in dpdk(spec(dpdk=BESIDE), "fwd", without_iommu())]
     assert beside
+
+
+@pytest.mark.parametrize("parameter", ["intel_iommu=on", "vfio.enable_unsafe_noiommu_mode=1"])
+def test_an_iommu_that_the_plan_boots_with_is_waited_for(parameter: str):
+    wanted = spec(profile={"kernel_parameters": [parameter, "iommu=pt"]})
+    kinds = [one.step.model_dump()["step"] for one in dpdk(wanted, "fwd", without_iommu())]
+    assert kinds.index("kernel_command_line") < kinds.index("dpdk_port")
+    # A kernel that has it already has nothing to wait for.
+    off = spec(profile={"kernel_parameters": [f"{parameter.partition('=')[0]}=off"]})
+    for asked, line in ((wanted, f"quiet {parameter}"), (off, "quiet")):
+        with pytest.raises(InputError) as caught:
+            list(dpdk(asked, "fwd", without_iommu("noiommu N", line=line)))
+        assert caught.value.what == "spec.no_iommu"
+
+
+def test_vfio_that_is_told_to_go_without_when_it_is_loaded_is_no_obstacle():
+    assert list(dpdk(spec(), "fwd", without_iommu(line="vfio.enable_unsafe_noiommu_mode=1")))
+    assert list(dpdk(spec(), "fwd", without_iommu("option 1")))
 
 
 def test_interrupts_that_are_not_known_are_not_moved():

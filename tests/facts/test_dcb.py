@@ -59,3 +59,14 @@ def test_dcb_is_asked_where_mlnx_qos_does_not_answer(
         capture_output=True, text=True, timeout=20, env={"PATH": "/nonexistent"},
     )  # fmt: skip
     assert done.stdout.splitlines() == asked
+
+
+def test_what_red_hat_calls_a_dscp_by_the_older_words_is_in_the_map():
+    """They stand after the newer names of the same values in its rt_dsfield, and win."""
+    said = "dscp-prio default:0 lowdelay:1 priority:1 AF11:1 immediate:2 flash:3 AF31:3 critical:5 "
+    found = port(section("dcb-pfc", PFC), section("dcb-app", f"{said}EF:5 internet:6 network:7 "))
+    of_dscp = {0: 0, 4: 1, 8: 1, 10: 1, 16: 2, 24: 3, 26: 3, 40: 5, 46: 5, 48: 6, 56: 7}
+    assert known(found.priorities, "") == of_dscp
+    own = port(section("dcb-pfc", PFC), section("dcb-app", "dscp-prio storage:3 "))
+    assert isinstance(own.priorities, Unreadable)
+    assert "'storage'" in own.priorities.reason

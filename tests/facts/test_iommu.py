@@ -50,6 +50,15 @@ def test_vfio_may_go_without(said: str, without: bool):
     assert iommu("groups 0", f"noiommu {said}").vfio_goes_without == Known(without, source)
 
 
+@pytest.mark.parametrize(
+    ("option", "without"), [("1", True), ("Y", True), ("on", True), ("0", False)]
+)
+def test_vfio_may_go_without_as_soon_as_it_is_loaded(option: str, without: bool):
+    source = "grep -r enable_unsafe_noiommu_mode /etc/modprobe.d"
+    assert iommu("groups 0", f"option {option}").vfio_goes_without == Known(without, source)
+    assert iommu("noiommu N", f"option {option}").vfio_goes_without != Known(True, source)
+
+
 def test_vfio_that_is_not_loaded_says_nothing():
     assert isinstance(iommu("groups 0").vfio_goes_without, Absent)
     assert isinstance(iommu("groups 0", "noiommu ?").vfio_goes_without, Unreadable)

@@ -3,7 +3,13 @@
 import pytest
 
 from wirespeed.facts.cpu_list import parse_cpu_mask
-from wirespeed.facts.locality import cpu_mask_text, local_cores, local_cpus, node_of_port
+from wirespeed.facts.locality import (
+    cpu_mask_text,
+    is_one_socket,
+    local_cores,
+    local_cpus,
+    node_of_port,
+)
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, Known
@@ -73,3 +79,31 @@ def test_without_a_node_of_its_own_every_cpu_is_near(node: int, nodes: str):
     cores = local_cores(found, PORT)
     assert isinstance(cores, Known)
     assert cores.value == 2
+
+
+@pytest.mark.parametrize(
+    ("package", "flags", "detected", "is_one"),
+    [
+        # An EPYC with two nodes per socket.
+        (0, "flags\t: fpu avx2", "none", True),
+        # A guest of an Arm host: no feature of the CPU tells it.
+        (0, "Features\t: fp asimd", "kvm", False),
+        (0, "Features\t: fp asimd", "none", True),
+        (0, "flags\t: fpu hypervisor", None, False),
+        # An Arm whose firmware describes no sockets (topology_physical_package_id).
+        (-1, "Features\t: fp asimd", "none", False),
+    ],
+)
+def test_what_is_known_of_a_bare_processor_alone_is_one_socket(
+    package: int, flags: str, detected: str | None, is_one: bool
+):
+    topology = "\n".join(
+        f"{CPU}/cpu/cpu{cpu}/topology/physical_package_id:{package}" for cpu in range(4)
+    )
+    sections = [
+        Section("cpu", "", f"{CPU}/cpu/online:0-3\n{TWO}\n{topology}", "", 0),
+        Section("cpuinfo", "", flags, "", 0),
+    ]
+    if detected is not None:
+        sections.append(Section("detect-virt", "", detected, "", int(detected == "none")))
+    assert is_one_socket(HostFacts("host", Capture(sections, complete=True)), range(4)) is is_one

@@ -71,7 +71,7 @@ def dpdk(spec: Dpdk, name: str, host: HostFacts) -> Iterator[RequestedStep]:
     for address in spec.hosts[name].ports if takes else ():
         whole_port_of(host, name, address)
     if spec.dpdk.driver is PortDriver.VFIO_PCI:
-        require_iommu(name, host)
+        require_iommu(name, host, parameters=boot_parameters(spec, name, host))
     yield from map(RequestedStep, _boot(spec, name, host))
     yield from map(RequestedStep, _settings(spec.profile, host))
     if spec.profile.rt_throttling is not None:
@@ -175,19 +175,23 @@ def _served(is_served: bool, name: str, host: HostFacts, cores: tuple[int, ...])
 
     Since then the sysctl stops no thread where the kernel has no CONFIG_RT_GROUP_SCHED
     (`update_curr_rt`, kernel/sched/rt.c): a fair server of each CPU runs what waits behind it.
+    Where none can be read, they are taken for the kernel's default, which debugfs alone changes.
     """
     release, servers = host[Kernel].version(), host[RealtimeThreads].fair_server_ns
     if not isinstance(release, Known) or release.value < FAIR_SERVERS:
         return
-    if missing := [core for core in cores if core not in servers]:
+    missing = [core for core in cores if core not in servers]
+    if missing and is_served and not servers:
+        return
+    if missing:
         raise InputError(
             "spec.fair_servers",
             where=f"{name} profile.rt_throttling",
-            found=f"Linux {release.value[0]}.{release.value[1]} has a fair server of each CPU, and "
-            f"{FAIR_SERVER}/cpu{missing[0]} was not read",
-            so="the sysctl stops nothing there, and what else is set is not known",
-            next="mount debugfs (mount -t debugfs none /sys/kernel/debug), or leave "
-            "`rt_throttling` out; a kernel in lockdown gives no access",
+            found=f"since Linux 6.12, {FAIR_SERVER}/cpu{missing[0]}/runtime limits real-time "
+            "threads, and it could not be read",
+            so="kernel.sched_rt_runtime_us alone would change nothing on this host",
+            next="as root, mount debugfs (mount -t debugfs none /sys/kernel/debug). A kernel in "
+            "lockdown (Secure Boot) opens no such file: leave `rt_throttling` out",
         )
     yield KernelSwitch(
         paths=tuple(f"{FAIR_SERVER}/cpu{core}/runtime" for core in cores),

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from wirespeed.approaches.traits import RequestedStep
-from wirespeed.facts.iommu import NO_IOMMU, Iommu
+from wirespeed.facts.iommu import NO_IOMMU, VFIO_OPTION, Iommu, is_yes
+from wirespeed.facts.kernel import CommandLine, Kernel, parse_command_line
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
+from wirespeed.model.observed import Absent, CannotTellError, Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.steps.mtu import Mtu
 
@@ -66,11 +67,12 @@ def whole_port_of(host: HostFacts, name: str, address: str) -> Port:
     return port
 
 
-def require_iommu(name: str, host: HostFacts) -> None:
+def require_iommu(name: str, host: HostFacts, *, parameters: tuple[str, ...] = ()) -> None:
     """Raise InputError `spec.no_iommu` where vfio-pci would accept no device.
 
     Its probe fails with EINVAL for a device that is in no group (vfio_group_find_or_alloc,
-    drivers/vfio/group.c), unless vfio goes without.
+    drivers/vfio/group.c), unless vfio goes without. `parameters` are those that the plan boots the
+    host with: one that enables either, and that the running kernel does not have, is waited for.
     """
     try:
         iommu = host[Iommu]
@@ -80,6 +82,16 @@ def require_iommu(name: str, host: HostFacts) -> None:
         return
     if value_or_none(iommu.vfio_goes_without):
         return
+    line = host[Kernel].command_line
+    running = line.value if isinstance(line, Known) else CommandLine(())
+    is_loaded = not isinstance(iommu.vfio_goes_without, Absent)
+    if is_yes(running.last(VFIO_OPTION) or "") and not is_loaded:
+        return
+    planned = parse_command_line(" ".join(parameters))
+    for one in ("intel_iommu", VFIO_OPTION):
+        wanted = planned.last(one)
+        if is_yes(wanted or "") and wanted != running.last(one):
+            return
     raise InputError(
         "spec.no_iommu",
         where=name,

@@ -19,9 +19,12 @@ DSCP_NAMES = {
     **{f"CS{n}": 8 * n for n in range(8)},
     **{f"AF{n}{drop}": 8 * n + 2 * drop for n in range(1, 5) for drop in range(1, 4)},
     "EF": 46,
-}
+    "reliability": 1, "throughput": 2, "lowdelay": 4, "priority": 8, "immediate": 16, "flash": 24,
+    "flash-override": 32, "critical": 40, "internet": 48, "network": 56,
+}  # fmt: skip
 """Of etc/iproute2/rt_dsfield, by which `dcb app show` names a DSCP (dcb_app_print_pid_dscp() of
-dcb/dcb_app.c): RFC 2474, RFC 2597, RFC 3246."""
+dcb/dcb_app.c): RFC 2474, RFC 2597, RFC 3246. The words are of earlier versions; Red Hat keeps
+them behind the newer names, and the last name of a value counts (rtnl_tab_initialize())."""
 MOST_DSCP = 63
 DSCP_OF_QOS = re.compile(r"^\s*prio:([0-7]) dscp:((?:\d{2},)+)\s*$", re.M)
 """mlnx_qos, `dscp2prio mapping`: `prio:3 dscp:31,30,29,28,27,26,25,24,`."""
@@ -147,7 +150,7 @@ def _map_of_app(text: Observed[str]) -> Observed[dict[int, int]]:
         for name, priority in DSCP_OF_DCB.findall(line):
             dscp = _dscp(name)
             if dscp is None:
-                reason = f"{name[:20]!r} is a name of this host's /etc/iproute2/rt_dsfield"
+                reason = f"{name[:20]!r} is a DSCP's name in this host's rt_dsfield alone"
                 return Unreadable(reason, text.source)
             found[dscp] = int(priority)
     return Known(found, text.source) if found else Absent(text.source, "no mapping of DSCP")

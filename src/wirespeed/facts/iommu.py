@@ -12,6 +12,9 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_a
 LINE = re.compile(r"(\S+) group=(\S*) type=(\S*)")
 PASSTHROUGH = "iommu=pt"
 NO_IOMMU = "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
+VFIO_OPTION = "vfio.enable_unsafe_noiommu_mode"
+"""The same on the kernel's command line; modprobe reads it there too (modprobe(8))."""
+OPTION_FILES = " ".join(f"{folder}/modprobe.d/*.conf" for folder in ("/etc", "/run", "/usr/lib"))
 TYPES = ("DMA", "DMA-FQ", "identity", "blocked", "auto")
 
 
@@ -35,8 +38,8 @@ class Iommu(Fact):
     by_function: dict[str, Observed[IommuGroup]]
     """By the PCI address of each physical function. Absent: it is in no group."""
     vfio_goes_without: Observed[bool]
-    """vfio accepts a device that is in no group. Absent: vfio is not loaded, or was built without
-    that (CONFIG_VFIO_NOIOMMU)."""
+    """vfio accepts a device that is in no group, or will once it is loaded. Absent: it is not
+    loaded and has no such option in modprobe.d, or was built without (CONFIG_VFIO_NOIOMMU)."""
 
     script: ClassVar[str] = f"""\
 iommu_list() (
@@ -51,6 +54,9 @@ iommu_list() (
 		answer='?'
 		{{ read -r answer <{NO_IOMMU}; }} 2>/dev/null
 		printf 'noiommu %s\\n' "$answer"
+	else
+		sed -n 's/^[[:space:]]*options[[:space:]]\\{{1,\\}}vfio[[:space:]].*'\\
+'enable_unsafe_noiommu_mode=\\([[:alnum:]]*\\).*/option \\1/p' {OPTION_FILES} 2>/dev/null
 	fi
 	for address in $pfs; do
 		type=
@@ -96,11 +102,18 @@ def _count(text: str) -> int:
     return int(match[1])
 
 
+def is_yes(value: str) -> bool:
+    """Whether the kernel reads this value of a parameter as true (kstrtobool, lib/kstrtox.c)."""
+    return value[:1] in tuple("yYtT1") or value[:2].lower() == "on"
+
+
 def _goes_without(text: Observed[str]) -> Observed[bool]:
     source = f"cat {NO_IOMMU}"
     if not isinstance(text, Known):
         return Unreadable(text.reason, source)
     said = re.search(r"^noiommu (\S*)$", text.value, re.M)
+    if said is None and (options := re.findall(r"^option (\w*)$", text.value, re.M)):
+        return Known(is_yes(options[-1]), "grep -r enable_unsafe_noiommu_mode /etc/modprobe.d")
     if said is None:
         return Absent(source, "vfio is not loaded, or knows no such mode")
     if said[1] not in ("Y", "N"):

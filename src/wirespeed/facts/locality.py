@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.pci import Pci
+from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.model.port import Port
@@ -77,11 +78,16 @@ def is_one_socket(host: HostFacts, cpus: Iterable[int]) -> bool:
     """Tell whether these CPUs are known to be of one processor, though of several nodes.
 
     A firmware may split a processor: sub-NUMA clusters of Intel's, nodes per socket of AMD's. A
-    virtual machine's sockets are what its hypervisor says: nothing is known of them.
+    virtual machine's sockets are what its hypervisor says: nothing is known of them. An Arm's
+    flags do not tell a guest. An Arm whose firmware describes no sockets has -1 for each CPU
+    (reset_cpu_topology, drivers/base/arch_topology.c).
     """
-    of_host = host[Cpus]
+    of_host, is_guest = host[Cpus], host[Virtualization].is_guest
+    if isinstance(is_guest, Known) and is_guest.value:
+        return False
     if not isinstance(of_host.flags, Known) or "hypervisor" in of_host.flags.value:
         return False
     packages = [one.package for n in cpus if (one := of_host.by_number.get(n)) is not None]
     known_ones = {package.value for package in packages if isinstance(package, Known)}
-    return len(known_ones) == 1 and all(isinstance(package, Known) for package in packages)
+    are_known = all(isinstance(package, Known) for package in packages)
+    return are_known and len(known_ones) == 1 and min(known_ones) >= 0

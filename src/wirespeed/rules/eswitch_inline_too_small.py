@@ -40,8 +40,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="unbind the VFs and let the card hold no flows, set the mode, then bind the "
-                "VFs again, whose driver reads it as it starts; a card that answers `Inline mode "
-                "can't be set` always sees the Ethernet header alone",
+                "VFs again, whose driver reads it as it starts. If the answer is `Inline mode "
+                "can't be set`, this card can match on the Ethernet header only",
                 commands=(
                     Command(
                         argv=(

@@ -18,10 +18,10 @@ from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 SPLIT = (
-    "each frame goes between two nodes of one processor, which the firmware splits: the way is "
-    "longer, and does not cross the link between the sockets"
+    "each frame crosses from one node to another of the same processor, which the firmware splits "
+    "(SNC, NPS): that takes longer, but does not use the link between the sockets"
 )
-OF_SPLIT = "the cost within a processor is not known: it shows in the latency first"
+OF_SPLIT = "what it costs within a processor is not known: latency shows it first"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:

@@ -96,7 +96,7 @@ def _shared(exam: PortExam, interrupt: Interrupt, source: str) -> Iterator[Findi
         raise DoesNotApplyError("it has one receive queue with an interrupt")
     yield exam.finding(
         Severity.RISK,
-        (Evidence(found=f"{interrupt.name} is of all {channels} queues", source=source),),
+        (Evidence(found=f"{interrupt.name} serves all {channels} queues", source=source),),
         so="the CPU that takes this one interrupt does the receive work of all queues",
         remedies=(
             Remedy(

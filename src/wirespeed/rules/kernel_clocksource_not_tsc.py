@@ -70,7 +70,7 @@ def _xen(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="how much a system call costs more than a read by the program is not known",
+        unpriced="a system call takes longer than reading the TSC; how much longer is not known",
     )
 
 

@@ -33,7 +33,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     if exam.port.driver not in UNTAGGED:
         raise CannotTellError(
-            "the driver tags RoCE outside a VLAN as well, and does not show with which priority",
+            f"{exam.port.driver} may tag RoCE without a VLAN, and does not show the priority",
             f"dcb app show dev {netdev}",
         )
     shown = ", ".join(map(str, sorted(lossless)))

@@ -33,7 +33,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         rings = min(rings, _ixgbe_queues(exam, len(entries)))
     # A table of fewer entries names no more queues, and is read again as one of so many.
     rings = min(rings, sum(entries.values()))
-    if exam.port.driver in MLX4:
+    if exam.port.driver in MLX4 and rings:
         rings = 1 << rings.bit_length() - 1
     if rings < 2:
         raise DoesNotApplyError("it has one receive queue")
