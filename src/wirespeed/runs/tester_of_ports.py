@@ -13,7 +13,7 @@ from wirespeed.host.files import is_folder
 from wirespeed.host.procfs import read_topology, usable_cpus
 from wirespeed.host.reach_destination import HERE
 from wirespeed.measure.bench.external_bed import ExternalPorts
-from wirespeed.measure.bench.tester_ports import Holding, deal, lcores_of_use
+from wirespeed.measure.bench.tester_ports import ANY_MAC, Holding, deal, lcores_of_use
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.names import NETDEV
@@ -28,8 +28,6 @@ PCI_PORT = re.compile(
     re.I | re.S,
 )
 """As DPDK reads a port on PCI (rte_pci_addr_parse), with options for its driver."""
-UNKNOWN_MAC = "02:00:00:00:00:01"
-"""Of a DUT whose ports take any destination."""
 
 
 def eal_device(port: str) -> str:
@@ -58,7 +56,7 @@ def external_ports(asked: BenchRequest, frame_bytes_max: int) -> ExternalPorts:
     return ExternalPorts(
         devices=asked.ports,
         streams=streams_of(asked),
-        peer_macs=asked.peer_macs or (UNKNOWN_MAC,),
+        peer_macs=asked.peer_macs or (ANY_MAC,),
         control_cpu=control_cpu(usable, workers),
         worker_cpus=workers,
         holding=holding,
@@ -77,7 +75,7 @@ def streams_of(asked: BenchRequest) -> tuple[tuple[int, int], ...]:
 
 def wire_of(asked: BenchRequest) -> str:
     """Say how the ports are used; a run is gone on with only if it is the same."""
-    macs = " and ".join(asked.peer_macs or (UNKNOWN_MAC,))
+    macs = " and ".join(asked.peer_macs or (ANY_MAC,))
     text = f"{', '.join(asked.ports)}: frames to {macs}, back {asked.expect}"
     words = []
     # Runs of releases that had none of these can be gone on with.
@@ -185,7 +183,7 @@ def _require_ports(asked: BenchRequest) -> None:
             "--bidirectional", "--return same, by which each port sends already", "one of the two"
         )
     if bad is not None:
-        raise _wrong("--peer-mac", repr(bad), f"a MAC address: {UNKNOWN_MAC}")
+        raise _wrong("--peer-mac", repr(bad), f"a MAC address: {ANY_MAC}")
     if len(asked.peer_macs) not in (0, 1, ports):
         found = f"{len(asked.peer_macs)} addresses for {ports} ports"
         raise _wrong("--peer-mac", found, "one for all ports, or one for each --port")

@@ -25,6 +25,8 @@ words, rounded up to lines."""
 OF_CARD = 4096
 """Descriptors of a card where none are asked for (tester/port.c)."""
 LEAST_MIB = 1024
+ANY_MAC = "02:00:00:00:00:01"
+"""Destination of frames to a port of unknown address: it is to take any."""
 
 
 class Holding(Frozen):

@@ -15,7 +15,7 @@ from wirespeed.measure.bench.dut import Dut, DutDescription, difference
 from wirespeed.measure.bench.program_host import FarHost
 from wirespeed.measure.bench.testbed import BedTrial
 from wirespeed.measure.bench.tester import Tester, find_tester
-from wirespeed.measure.bench.tester_ports import Holding, open_request, ports_details
+from wirespeed.measure.bench.tester_ports import ANY_MAC, Holding, open_request, ports_details
 from wirespeed.measure.bench.tester_protocol import (
     OpenedReply,
     OpenRequest,
@@ -29,8 +29,6 @@ from wirespeed.model.trial import DutReading
 LINK_WAIT_MS = 60_000
 """The DUT's ports have no link before its forwarder has started, meanwhile: it is sent
 there, takes its hugepages, and is given 30 s and more to answer; then links are trained."""
-ANY_MAC = "02:00:00:00:00:01"
-"""Destination of frames to a port of unknown address: the forwarder's ports take any."""
 WARM_UP_NUMBER = 10**9
 """A number of its own, so that its late frames are told from those of trial 1."""
 _WARM_UP = {
