@@ -23,7 +23,7 @@ from wirespeed.approaches.traits import ApproachTraits, Between, Proven, Request
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_power import CpuPower
-from wirespeed.facts.cpu_realtime import FAIR_SERVER, RealtimeThreads
+from wirespeed.facts.cpu_realtime import FAIR_NS, FAIR_SERVER, FAIR_SERVERS, RealtimeThreads
 from wirespeed.facts.distribution import distribution_of
 from wirespeed.facts.interrupts import Interrupts
 from wirespeed.facts.kernel import Kernel
@@ -35,7 +35,6 @@ from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.spec.dpdk import PortDriver, ProfileSpec
 from wirespeed.model.spec.members import Dpdk
 from wirespeed.model.step import Step
-from wirespeed.rules.kernel_realtime_throttling import FAIR_NS, FAIR_SERVERS
 from wirespeed.steps.cpu_governor import CpuGovernor
 from wirespeed.steps.dpdk_port import DpdkPort
 from wirespeed.steps.hugepages import Hugepages

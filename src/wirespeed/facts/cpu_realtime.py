@@ -13,6 +13,11 @@ POLICY = 37
 """Place after the state in /proc/PID/stat, proc(5) field 41: 1 is SCHED_FIFO, 2 is SCHED_RR."""
 FAIR_SERVER = "/sys/kernel/debug/sched/fair_server"
 RUNTIME = re.compile(rf"{FAIR_SERVER}/cpu(\d{{1,5}})/runtime")
+FAIR_SERVERS = (6, 12)
+"""Since then the sysctl limits nothing that runs: a fair server of each CPU runs its ordinary
+threads, if they wait. *sched/fair: Fair server interface*."""
+FAIR_NS = (50_000_000, 1_000_000_000)
+"""What each has of which period, where it was not read: fair_server_init() of Linux 6.12."""
 POLICIES = {1: "SCHED_FIFO", 2: "SCHED_RR"}
 
 

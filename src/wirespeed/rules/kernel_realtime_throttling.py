@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from wirespeed.facts.cpu_realtime import FAIR_SERVER, RealtimeThread, RealtimeThreads
+from wirespeed.facts.cpu_realtime import (
+    FAIR_NS,
+    FAIR_SERVER,
+    FAIR_SERVERS,
+    RealtimeThread,
+    RealtimeThreads,
+)
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.bound import Bound, Limit
@@ -18,11 +24,6 @@ PERIOD = "kernel.sched_rt_period_us"
 BORROWING = (5, 10)
 """Before, a CPU borrows the time that others have left for real-time threads: *sched/rt: Disable
 RT_RUNTIME_SHARE by default*."""
-FAIR_SERVERS = (6, 12)
-"""Since then the sysctl limits nothing that runs: a fair server of each CPU runs its ordinary
-threads, if they wait. *sched/fair: Fair server interface*."""
-FAIR_NS = (50_000_000, 1_000_000_000)
-"""What each has of which period, where it was not read: fair_server_init() of Linux 6.12."""
 POLLS = 0.9
 """A thread that runs for more of the time does not wait for work."""
 MOST = 8

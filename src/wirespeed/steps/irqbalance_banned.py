@@ -38,10 +38,9 @@ def _some(text: str) -> str:
 class IrqbalanceBanned(Step):
     """irqbalance moves no interrupt to these CPUs, from now on and after the next boot.
 
-    Its file of settings gets the line, and a mask that is there the same CPUs; the others of it
-    stay. The daemon reads that file when it
-    starts, so it is stopped before and started after, where it runs: a run that was killed between
-    the two is seen by the daemon that is not there.
+    Its file of settings gets the line, and a mask that is there gets the same CPUs; all other lines
+    stay. The daemon reads that file when it starts, so it is stopped before and started after,
+    where it runs: a run that was killed between the two is seen by the daemon that is not there.
 
     Interrupts that are on those CPUs already are moved when irqbalance next looks. irqbalance has
     known the list since 1.8; before, a mask had another name.
