@@ -5,58 +5,30 @@ cases/<slug>/absent_<what>/        it is not
 cases/<slug>/cannot_tell_<what>/   a fact is missing
   capture.txt     as the collector prints it; sections that the rule does not read are left out
   expected.json   question (left out: none), findings, and where it cannot tell or does not apply;
-                  `source`: where the case is from
+                  `source`: where the case is from; rule_cases.py says what a finding states
 """
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from rule_cases import FOLDERS, cases_of, read_case
 
 from wirespeed.catalog import rules
-from wirespeed.doctor.diagnose import diagnose
-from wirespeed.model.capture import parse_capture
-from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Diagnosis
 from wirespeed.model.powershell import CMDLET
-from wirespeed.model.question import Question
 
-CASES = Path(__file__).parent / "cases"
 KINDS = ("present", "absent", "cannot_tell")
-FOLDERS = sorted(path.parent for path in CASES.glob("*/*/expected.json"))
 BY_SLUG = {rule.slug: rule for rule in rules()}
-
-
-def said(diagnosis: Diagnosis) -> dict[str, Any]:
-    """What a case states of an answer; the order of findings is that of the report."""
-    places: dict[str, list[str]] = {"cannot tell": [], "does not apply": []}
-    for verdict in diagnosis.verdicts:
-        if verdict.outcome != "absent":
-            places[verdict.outcome].append(verdict.where)
-    findings = [
-        {
-            "where": finding.where,
-            "severity": finding.severity.value,
-            "found": [evidence.found for evidence in finding.evidence],
-        }
-        for finding in diagnosis.findings
-    ]
-    return {"findings": findings, **{label: where for label, where in places.items() if where}}
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f"{f.parent.name}-{f.name}")
 def test_a_rule_says_what_its_case_expects(folder: Path):
-    expected = json.loads((folder / "expected.json").read_text())
-    question = Question(**expected.pop("question", {}))
-    expected.pop("source", "")
-    capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
-    diagnosis = diagnose(HostFacts("host", capture), question, [BY_SLUG[folder.parent.name]])
+    case = read_case(folder)
+    diagnosis = case.answer(BY_SLUG[folder.parent.name])
     assert not diagnosis.faults
-    assert said(diagnosis) == expected
+    assert case.said(diagnosis) == case.expected
     kind = next(kind for kind in KINDS if folder.name.startswith(kind))
     assert (kind == "present") == bool(diagnosis.findings)
-    assert (kind == "cannot_tell") == ("cannot tell" in expected)
+    assert (kind == "cannot_tell") == ("cannot tell" in case.expected)
     for verdict in diagnosis.verdicts:
         assert (verdict.outcome == "cannot tell") <= bool(verdict.would_tell), verdict
 
@@ -95,11 +67,8 @@ NO_COMMANDS = {"as you gave it"}
 
 @pytest.mark.parametrize("slug", sorted(BY_SLUG))
 def test_what_was_seen_or_would_tell_is_a_command_that_anyone_can_type(slug: str):
-    for folder in (folder for folder in FOLDERS if folder.parent.name == slug):
-        expected = json.loads((folder / "expected.json").read_text())
-        capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
-        question = Question(**expected.get("question", {}))
-        answer = diagnose(HostFacts("host", capture), question, [BY_SLUG[slug]])
+    for case in cases_of(slug):
+        answer = case.answer(BY_SLUG[slug])
         lines = [evidence.source for f in answer.findings for evidence in f.evidence]
         lines += [v.would_tell for v in answer.verdicts if v.outcome == "cannot tell"]
         for line in lines:
@@ -113,11 +82,6 @@ def test_what_was_seen_or_would_tell_is_a_command_that_anyone_can_type(slug: str
 def test_every_price_and_bound_has_its_formula_in_the_rule():
     """`doctor --explain` prints it; a rule that never gives either has none."""
     for folder in FOLDERS:
-        question = Question(
-            **json.loads((folder / "expected.json").read_text()).get("question", {})
-        )
-        capture = parse_capture((folder / "capture.txt").read_text(), folder.name)
-        answer = diagnose(HostFacts("host", capture), question, [BY_SLUG[folder.parent.name]])
-        for finding in answer.findings:
+        for finding in read_case(folder).answer(BY_SLUG[folder.parent.name]).findings:
             assert BY_SLUG[finding.rule].price or not (finding.changes or finding.bounds)
             assert all(bound.formula and bound.of for bound in finding.bounds)
