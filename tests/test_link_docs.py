@@ -58,7 +58,7 @@ def test_what_the_page_shows_of_the_doctor_before_and_after_the_link_speed_is_se
         assert line in before, line
     wire.card_mbit = 10000
     after = doctor_of(Path(), wire)
-    for line in shown("nothing found (1518-byte frames)"):
+    for line in shown("no finding above a note (1518-byte frames)"):
         assert line in after, line
 
 

@@ -86,7 +86,16 @@ def test_the_internal_switch_of_wsl2_has_a_price_when_the_card_is_seen():
     diagnosis = answer("as_found", doc_wsl2.question())
     (internal,) = (f for f in diagnosis.findings if f.rule == "vswitch.internal")
     assert internal.prices
-    assert diagnosis.findings[0].rule == "vswitch.internal"
+
+
+def test_as_found_wsl2_is_one_cause_with_the_filter_before_the_switch():
+    diagnosis = answer("as_found", doc_wsl2.question())
+    first = diagnosis.causes[0]
+    rules = [finding.rule for finding in diagnosis.findings]
+    assert [rules[n] for n in first.before] == ["windows.foreign_filter"]
+    assert [rules[n] for n in first.findings] == ["windows.switch_without_card"]
+    assert {"wsl.mirrored_without_switch", "vswitch.internal"} <= {rules[n] for n in first.effects}
+    assert max(price.cost_pps for price in first.prices) > 0
 
 
 def test_the_crash_of_wsl2_is_explained_by_its_dump():

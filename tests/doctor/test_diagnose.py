@@ -49,7 +49,9 @@ def facts(text: str = PORTS) -> HostFacts:
 
 
 def rule(slug: str, check: Callable[[PortExam], Iterable[Finding]], *purposes: Purpose) -> PortRule:
-    return PortRule(slug, "", "", "", check, frozenset(purposes) or None)
+    return PortRule(
+        slug=slug, title="", why="", source="", check=check, purposes=frozenset(purposes) or None
+    )
 
 
 def finding(slug: str, severity: Severity, *after_pps: float, where: str = "enp59s0") -> Finding:
@@ -85,7 +87,7 @@ def test_the_dearest_comes_first_then_by_severity_and_notes_come_last():
         finding("f.fault_that_costs_one_way", Severity.FAULT, now, now * 4),
         finding("g.fault_that_costs_nothing", Severity.FAULT, now),
     ]
-    answer = diagnose(facts(), Question(), [rule("x.y", says(*found))])
+    answer = diagnose(facts(), Question(), [rule(one.rule, says(one)) for one in found])
     # The ceiling has no remedy on this host: it stands after what can be changed here.
     assert [f.rule[0] for f in answer.findings] == ["f", "e", "c", "g", "d", "b", "a"]
 
@@ -96,7 +98,7 @@ def test_a_measured_figure_that_cannot_be_comes_before_what_is_compared_with_it(
         finding("a.fault", Severity.FAULT, now * 9),
         finding("measured.above_ceiling", Severity.FAULT),
     ]
-    answer = diagnose(facts(), Question(), [rule("x.y", says(*found))])
+    answer = diagnose(facts(), Question(), [rule(one.rule, says(one)) for one in found])
     assert [f.rule for f in answer.findings] == ["measured.above_ceiling", "a.fault"]
 
 
@@ -117,7 +119,7 @@ def test_a_ceiling_that_only_hardware_lifts_comes_after_a_fault_that_costs_less(
         ceiling.model_copy(update={"remedies": (remedy,)}),
         finding("b.fault", Severity.FAULT, now * 2),
     ]
-    answer = diagnose(facts(), Question(), [rule("x.y", says(*found))])
+    answer = diagnose(facts(), Question(), [rule(one.rule, says(one)) for one in found])
     assert " ".join(f.rule[2:] for f in answer.findings) == order
 
 
@@ -224,7 +226,9 @@ def test_rules_about_the_host_are_asked_where_no_port_is_known():
         return iter(())
 
     host = HostFacts("alpha", Capture([], complete=True))
-    answer = diagnose(host, Question(), [HostRule("a.b", "", "", "", check)])
+    answer = diagnose(
+        host, Question(), [HostRule(slug="a.b", title="", why="", source="", check=check)]
+    )
     assert [exam.ports for exam in asked] == [()]
     assert [(v.where, v.outcome) for v in answer.verdicts] == [("alpha", "absent")]
 

@@ -165,3 +165,13 @@ def test_the_tail_is_that_of_the_hypergeometric_distribution(
         for k in range(hit, min(affected, drawn) + 1)
     )
     assert tail(of, affected, drawn, hit) == pytest.approx(ways / comb(of, drawn))
+
+
+def test_causes_of_hosts_do_not_count_what_ends_with_them():
+    cause, effect = finding(), finding("link.down", "no link")
+    ends = effect.model_copy(update={"ends_with": cause.rule})
+    hosts = [host("a", [cause, ends]), host("b", [cause, ends])]
+    assert [one.rule for one in find_causes(hosts, TITLES)] == [cause.rule]
+    # On one host it stands alone: what the hosts share may tell its reason.
+    named = {one.rule: one.hosts for one in find_causes([*hosts, host("c", [effect])], TITLES)}
+    assert named == {"link.fec_off": ("a", "b"), "link.down": ("a", "b", "c")}

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from wirespeed.catalog import rules
+from wirespeed.doctor.causes import join
+from wirespeed.doctor.places import Places
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Ledger
 from wirespeed.model.command import Command, write_file
 from wirespeed.model.finding import (
@@ -18,6 +21,7 @@ from wirespeed.model.finding import (
     Verdict,
 )
 from wirespeed.model.question import Purpose, Question
+from wirespeed.model.rule import HostRule, Rule
 from wirespeed.model.units import line_rate_pps
 
 WIDTH = "/sys/bus/pci/devices/0000:3b:00.0/current_link_width"
@@ -100,12 +104,21 @@ def verdict(rule: str = "queues.rings_small", **differs: Any) -> Verdict:
     return unknown.model_copy(update=differs)
 
 
+class Rules(dict[str, Rule]):
+    """Every rule; one that is made up is called by its slug, and explains nothing."""
+
+    def __missing__(self, slug: str) -> Rule:
+        return HostRule(slug=slug, title=slug, why="", source="", check=lambda _: ())
+
+
 def diagnosis(*findings: Finding, **differs: Any) -> Diagnosis:
     """One host with one port."""
+    joined = join(findings, Rules({rule.slug: rule for rule in rules()}), Places({}))
     answer = Diagnosis(
         host="alpha",
         question=Question(purpose=Purpose.DPDK),
-        findings=findings,
+        findings=joined.findings,
+        causes=joined.causes,
         verdicts=(),
         ledgers=(ledger(),),
     )

@@ -45,8 +45,10 @@ def test_the_terminal_says_what_was_found_within_80_columns(slug: str):
         assert [line for line in wide if line.tone != "command"] == []
         assert [line for line in wide if len(shlex.split(line.text.rstrip("\\"))) > 2] == []
         text = "\n".join(line.text for line in lines)
-        for finding in answer.findings:
-            assert f" {finding.severity.upper()} {finding.rule} " in text
+        roots = {number: cause for cause in answer.causes for number in cause.findings}
+        for number, finding in enumerate(answer.findings):
+            severity = roots[number].severity if number in roots else finding.severity
+            assert f" {severity.upper()} {finding.rule} " in text
         for line in summary_lines([answer]):
             assert columns_of(line.text) <= 80
 

@@ -29,8 +29,8 @@ def test_hosts_are_ranked_by_what_their_worst_finding_costs():
         diagnosis(finding(), finding(rule="a.b"), NOTE, host="dear"),
     ]
     assert [line.text for line in summary_lines(answers)] == [
-        "dear   FAULT pcie.width_below_capability enp59s0, costs 46.1 Gb/s, and 1 more",
-        "cheap  FAULT pcie.width_below_capability enp59s0, costs 9.81 Gb/s",
+        "dear   FAULT enp59s0 reaches at most 52.0 of 98.1 Gb/s: a.b, and 1 more",
+        "cheap  FAULT enp59s0 reaches at most 88.3 of 98.1 Gb/s: PCIe link narrower than…",
         "gamma  NO ANSWER ssh.unreachable: connection refused",
         "good   good: enp59s0 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0",
         "4 hosts: 2 with findings, 1 without an answer",
@@ -40,7 +40,11 @@ def test_hosts_are_ranked_by_what_their_worst_finding_costs():
 def test_hosts_of_one_rank_stay_in_the_order_in_which_they_were_asked():
     answers = [diagnosis(finding(where=name), host=name) for name in ("h10", "h2", "h1")]
     assert [line.text[:3].strip() for line in summary_lines(answers)][:3] == ["h10", "h2", "h1"]
-    assert "capability," in next(summary_lines(answers)).text  # not the host's name once more
+    alone = diagnosis(finding(where="h10", prices=()), host="h10")
+    # Not the host's name once more.
+    assert (
+        next(summary_lines([alone])).text == "h10  FAULT PCIe link narrower than the card supports"
+    )
 
 
 def test_files_of_one_folder_are_told_apart_by_the_end_of_their_path():

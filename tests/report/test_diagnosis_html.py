@@ -30,7 +30,8 @@ def page() -> str:
 def test_the_page_says_what_the_terminal_says():
     text = " ".join(PageReader(page()).text.split())
     for words in (
-        "alpha: 1 fault", "1518-byte frames, for dpdk", "Linux 6.1",
+        "alpha: enp59s0 reaches at most 52.0 of 98.1 Gb/s", "Linux 6.1",
+        "1518-byte frames, for dpdk",
         "enp59s0 carries at most 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0",
         "pcie.width_below_capability", "x4 now; the slot can do x16",
         "cat /sys/bus/pci/devices/0000:3b:00.0/current_link_width",
@@ -48,7 +49,7 @@ def test_hosts_stand_by_their_rank():
     html = render_html(
         diagnosis_document([diagnosis(host="good"), diagnosis(finding(), host="dear")])
     )
-    assert html.index("<h2>dear: 1 fault") < html.index("<h2>good: nothing found")
+    assert html.index("<h2>dear: enp59s0 reaches") < html.index("<h2>good: nothing wrong")
 
 
 def test_the_bar_of_what_bounds_stands_out_and_one_far_above_is_cut():

@@ -4,16 +4,19 @@ import pytest
 
 from wirespeed.model.bound import Bound, BoundUnit, Limit
 from wirespeed.model.ceiling import Direction, Ledger
+from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.question import Question
 from wirespeed.report.diagnosis_text import Line, diagnosis_lines
-from wirespeed.report.diagnosis_view import shared_findings
+from wirespeed.report.shared_findings import shared_findings
 from wirespeed.report.text_lines import columns_of
 
 from .diagnoses import HOSTILE, ceilings, diagnosis, filled_with, finding, ledger, pps, verdict
 
 FAULT = """\
-alpha: 1 fault (1518-byte frames, for dpdk)
+alpha: enp59s0 reaches at most 52.0 of 98.1 Gb/s: PCIe link narrower than the
+card supports
+  1 fault (1518-byte frames, for dpdk)
   enp59s0 carries at most 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0
 
 1 FAULT pcie.width_below_capability enp59s0
@@ -35,9 +38,9 @@ enp59s0: most that each element carries of 1518-byte frames, Gb/s
 why: wirespeed doctor --explain pcie.width_below_capability"""
 
 GOOD = """\
-alpha: nothing found (1518-byte frames)
+alpha: nothing wrong was found, but 3 conditions could not be determined
+  no finding above a note (1518-byte frames)
   nothing holds enp59s0 below 100.0 Gb/s, bound by ethernet
-  but 3 conditions could not be determined: see below
 
 enp59s0: most that each element carries of 1518-byte frames, Gb/s
   both directions
@@ -223,7 +226,7 @@ def test_a_mistake_of_ours_and_a_capture_that_was_cut_off_are_never_left_out():
 def test_a_note_has_its_meaning_and_its_remedy_and_no_evidence_until_more_is_asked_for():
     notes = [finding(severity=Severity.NOTE, where=f"eth{n}") for n in range(6)]
     brief, full = (text(list(diagnosis_lines(diagnosis(*notes), verbose=v))) for v in (False, True))
-    assert "alpha: nothing found but 6 notes" in brief
+    assert "alpha: nothing wrong was found\n" in brief
     assert "\n6 notes: --verbose shows the evidence\n" in brief
     assert (
         "\n  pcie.width_below_capability eth0, eth1, eth2, eth3 and 2 more: the link moves\n"
@@ -324,20 +327,22 @@ def test_a_bound_is_told_from_a_price_with_its_unit_and_formula(
     assert both.index("costs 46.1") < both.index("bound: at most")
 
 
-OF_THE_CARD = ("firmware.version_pending", "pcie.link_errors", "sriov.off_in_firmware")
+def test_what_is_the_same_at_several_places_is_said_once_with_what_differs_there():
+    def of(address: str, netdev: str, width: str) -> Finding:
+        source = f"lspci -vv -s {address}"
+        evidence = (Evidence(found=f"{address}: {width} now", source=source),)
+        command = Command(argv=("ethtool", "-G", netdev))
+        remedy = Remedy(text="set it", commands=(command,), by_hand=ByHand.NO_STEP)
+        return finding(where=netdev, evidence=evidence, remedies=(remedy,), prices=())
 
-
-@pytest.mark.parametrize("rule", [*OF_THE_CARD, "queues.rings_below_maximum"])
-def test_what_is_of_a_whole_card_is_said_once_for_its_functions(rule: str):
-    def of(address: str, netdev: str) -> Finding:
-        source = f"mstconfig -d {address} q"
-        evidence = (Evidence(found=f"{address}: off", source=source),)
-        return finding(rule=rule, where=netdev, evidence=evidence, remedies=(), prices=())
-
-    found = (of("0000:03:00.0", "p0"), of("0000:03:00.1", "p1"), of("0000:04:00.0", "q0"))
+    found = (
+        of("0000:03:00.0", "p0", "x4"),
+        of("0000:03:00.1", "p1", "x4"),
+        of("0000:04:00.0", "q0", "x2"),
+    )  # fmt: skip
     shared = shared_findings(found)
-    is_of_card = rule in OF_THE_CARD
-    assert [one.places for one in shared] == (
-        [("p0", "p1"), ("q0",)] if is_of_card else [("p0",), ("p1",), ("q0",)]
-    )
+    assert [one.places for one in shared] == [("p0", "p1", "q0")]
+    assert shared[0].besides == ("q0: 0000:04:00.0: x2 now",)
+    (remedy,) = shared[0].finding.remedies
+    assert [command.argv[-1] for command in remedy.commands] == ["p0", "p1", "q0"]
     assert shared[0].finding.evidence == found[0].evidence

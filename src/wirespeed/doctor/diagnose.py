@@ -1,16 +1,17 @@
 """Facts and a question to the whole answer: run every rule, price what it found, rank. Pure."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from wirespeed.catalog import platform_of, platform_of_rule, platforms, rules
 from wirespeed.doctor.about import describe
+from wirespeed.doctor.causes import Joined, join
 from wirespeed.doctor.frame_of_mtu import with_frame_of_mtu
 from wirespeed.doctor.ledger import build_ledger
+from wirespeed.doctor.low_figure import with_reason
+from wirespeed.doctor.places import places_of
 from wirespeed.doctor.price import priced
-from wirespeed.doctor.rank import rank
-from wirespeed.doctor.related import cause_first, related
 from wirespeed.doctor.without_link import lowered, ports_without_link
 from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Ledger
@@ -68,7 +69,8 @@ def diagnose(
     question = with_frame_of_mtu(host, question, ports)
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
     said: list[Said] = []
-    for rule in rules() if chosen is None else chosen:
+    asked_rules = rules() if chosen is None else tuple(chosen)
+    for rule in asked_rules:
         if not own.is_usual and _concerns_linux(rule):
             said.append(_not_linux(rule, host.name, own))
         else:
@@ -84,12 +86,14 @@ def diagnose(
     by_name = {ledger.port: ledger for ledger in all_ledgers}
     without_link = ports_without_link(host, ports, question)
     found = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
-    findings = related([lowered(f, without_link) for f in found], [port.name for port in ports])
+    asked = {rule.slug: rule for rule in asked_rules}
+    joined = _joined(host, question, asked, [lowered(f, without_link) for f in found], ports)
     return Diagnosis(
         host=host.name,
         question=question,
         about=_about(host, question, faults),
-        findings=cause_first(sorted(findings, key=rank)),
+        findings=joined.findings,
+        causes=joined.causes,
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
         ports_unknown=ports_unknown,
@@ -97,6 +101,17 @@ def diagnose(
         is_complete=host.capture.complete,
         faults=tuple(faults),
     )
+
+
+def _joined(
+    host: HostFacts,
+    question: Question,
+    asked: Mapping[str, Rule],
+    found: Sequence[Finding],
+    ports: tuple[Port, ...],
+) -> Joined:
+    """Make causes of the findings."""
+    return with_reason(join(found, asked, places_of(host, ports)), asked, question)
 
 
 def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:

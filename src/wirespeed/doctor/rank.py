@@ -16,8 +16,7 @@ def rank(finding: Finding) -> tuple[bool, bool, int, float, int, str, str]:
     Loss or pause that was counted is what some cause brings about: it does not go before the cause.
     A bound ranks nothing.
     """
-    is_symptom = any(change.now is not None for change in finding.changes)
-    cost = max((p.cost_pps for p in finding.prices if not is_symptom), default=0.0)
+    cost = 0.0 if is_symptom(finding) else max((p.cost_pps for p in finding.prices), default=0.0)
     order = list(Severity).index(finding.severity)
     return (
         finding.severity is Severity.NOTE,
@@ -28,6 +27,11 @@ def rank(finding: Finding) -> tuple[bool, bool, int, float, int, str, str]:
         finding.rule,
         finding.where,
     )
+
+
+def is_symptom(finding: Finding) -> bool:
+    """Whether its price is of frames that were counted: lost, or held back by pauses."""
+    return any(change.now is not None for change in finding.changes)
 
 
 def _tier(finding: Finding, cost: float) -> int:

@@ -34,7 +34,8 @@ def evidence_class(finding: FleetFinding) -> str:
 def find_causes(hosts: Sequence[FleetHost], titles: Mapping[str, str]) -> tuple[Cause, ...]:
     """Give the causes, those of most hosts first, then the most expensive.
 
-    `titles`: of each rule. Hosts without an answer count neither as affected nor as well.
+    `titles`: of each rule. Hosts without an answer count neither as affected nor as well. What
+    ends with another finding on each of its hosts is no cause of its own.
     """
     judged = [host for host in hosts if host.is_judged]
     having = traits_of(judged)
@@ -46,6 +47,7 @@ def find_causes(hosts: Sequence[FleetHost], titles: Mapping[str, str]) -> tuple[
     causes = [
         _cause(names, common, found, titles)
         for found in groups.values()
+        if not all(one.ends_with for some in found.values() for one in some)
         for names, common in split_by_trait(set(found), having, len(judged))
     ]
     return tuple(sorted(causes, key=_rank))

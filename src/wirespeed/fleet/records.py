@@ -48,9 +48,11 @@ class FleetFinding(Frozen):
     """Of the more expensive direction, frames per second; 0: no price is known."""
     remedy: str = ""
     commands: tuple[str, ...] = ()
+    ends_with: str = ""
+    """Rule of the cause that it is an effect of: it has no work of its own. Empty: it has."""
 
     @classmethod
-    def of(cls, finding: Finding) -> "FleetFinding":
+    def of(cls, finding: Finding, ends_with: str = "") -> "FleetFinding":
         """Shorten a finding of the doctor."""
         first = finding.remedies[0] if finding.remedies else None
         return cls(
@@ -62,6 +64,7 @@ class FleetFinding(Frozen):
             cost_pps=max((price.cost_pps for price in finding.prices), default=0.0),
             remedy=first.text if first else "",
             commands=tuple(command.line() for command in first.commands) if first else (),
+            ends_with=ends_with,
         )
 
 
@@ -218,8 +221,15 @@ def host_of_answer(
             next=answer.next,
             traits=host.labels,
         )
+    caused = {
+        number: answer.findings[cause.findings[0]].rule
+        for cause in answer.causes
+        for number in cause.effects
+    }
     findings = tuple(
-        FleetFinding.of(one) for one in answer.findings if one.severity is not Severity.NOTE
+        FleetFinding.of(one, caused.get(number, ""))
+        for number, one in enumerate(answer.findings)
+        if one.severity is not Severity.NOTE
     )
     state = HostState.FINDINGS if findings else HostState.WELL
     return FleetHost(

@@ -155,6 +155,29 @@ class Finding(Frozen):
     """Why it has neither a price nor a bound, where it has none."""
 
 
+class Cause(Frozen):
+    """Findings that have one origin. A number is a place in `Diagnosis.findings`."""
+
+    says: str
+    """The condition, as a clause: `PCIe link narrower than the card supports`."""
+    severity: Severity
+    """The worst of what it is and of what follows from it."""
+    places: tuple[str, ...]
+    """Ports, netdevs or hosts where the condition is, in the order of `findings`."""
+    findings: tuple[int, ...]
+    """The condition itself, once for each place."""
+    before: tuple[int, ...] = ()
+    """What has to be done first: with these in place its own remedy is unsafe, or has no effect."""
+    effects: tuple[int, ...] = ()
+    """What it brings about: these end with it, and have no work of their own."""
+    prices: tuple[Price, ...] = ()
+    """What all of it costs: its own price, or the highest one of its effects."""
+    priced_at: str = ""
+    """Where: one of `places`, or of its effects'."""
+    confirm: str = ""
+    """What would confirm that it is the reason of its effects; empty: it has none."""
+
+
 class Verdict(Frozen):
     """What a rule said of one port or of the host when it found nothing."""
 
@@ -174,7 +197,9 @@ class Diagnosis(Frozen):
     about: tuple[tuple[str, str], ...] = ()
     """Label and value: kernel, virtualization, CPU, card."""
     findings: tuple[Finding, ...]
-    """Dearest first."""
+    """Those of one cause together, in the order of work; then notes."""
+    causes: tuple[Cause, ...] = ()
+    """What the findings above a note come from, in the order in which to work on it."""
     verdicts: tuple[Verdict, ...]
     ledgers: tuple[Ledger, ...]
     ports_unknown: str = ""

@@ -11,6 +11,7 @@ from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose, Question
+from wirespeed.model.symptom import Symptom
 
 T = TypeVar("T")
 
@@ -88,7 +89,7 @@ class PortExam(HostExam):
         return self.port.netdev
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
     slug: str
     """`area.condition`, as in `pcie.width_below_capability`."""
@@ -98,20 +99,26 @@ class _Rule:
     """What it costs and why, in a few sentences for an administrator."""
     source: str
     """Where that is known from: a standard, a manual, a kernel document, a paper."""
-
-
-@dataclass(frozen=True, slots=True)
-class HostRule(_Rule):
-    """A condition of the host as a whole."""
-
-    check: Callable[[HostExam], Iterable[Finding]]
     purposes: frozenset[Purpose] | None = None
     """The purposes that it matters for; None: all."""
     price: str = ""
     """The formula of its price or bound; empty: it has neither."""
+    shows: tuple[Symptom, ...] = ()
+    """What its findings are to other rules."""
+    explains: tuple[Symptom, ...] = ()
+    """What its condition brings about at the same place, as far as `why` and `source` say it."""
+    first: tuple[Symptom, ...] = ()
+    """What has to end before its remedy is safe, or has an effect."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRule(_Rule):
+    """A condition of the host as a whole."""
+
+    check: Callable[[HostExam], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortRule(_Rule):
     """A condition of one port. `check` gives its findings.
 
@@ -120,10 +127,6 @@ class PortRule(_Rule):
     """
 
     check: Callable[[PortExam], Iterable[Finding]]
-    purposes: frozenset[Purpose] | None = None
-    """The purposes that it matters for; None: all."""
-    price: str = ""
-    """The formula of its price or bound; empty: it has neither."""
 
 
 Rule = HostRule | PortRule

@@ -1,10 +1,11 @@
 """What the doctor says, as blocks: findings, ceilings, what it could not determine. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from wirespeed.model.ceiling import Input, Ledger
 from wirespeed.model.finding import Danger, Diagnosis, Finding
 from wirespeed.report import diagnosis_view as view
+from wirespeed.report.cause_view import CauseView, cause_text, cause_views, cost_text, effect_text
 from wirespeed.report.charts.ledger import ledger_chart
 from wirespeed.report.document import (
     Block,
@@ -18,22 +19,80 @@ from wirespeed.report.document import (
     Warn,
 )
 from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.shared_findings import Shared, shared_findings
+
+
+def causes_blocks(answer: Diagnosis) -> Iterator[Block]:
+    """Give each cause as a card, in the order of work, then the notes, folded."""
+    unit = LoadUnit(answer.question.frame_bytes)
+    causes = cause_views(answer)
+    if causes:
+        yield Cards(tuple(_cause(told, unit) for told in causes))
+    if effects := tuple(_card(shared, unit) for told in causes for shared in told.effects):
+        yield Folded("What ends with these causes", str(len(effects)), (Cards(effects),))
+    yield from _notes(view.notes_beside(answer), unit)
 
 
 def findings_blocks(found: Iterable[Finding], frame_bytes: int) -> Iterator[Block]:
     """Give those above a note as cards, then the notes, folded."""
     found, unit = tuple(found), LoadUnit(frame_bytes)
-    above, notes = (
-        tuple(_card(shared, unit) for shared in view.shared_findings(some))
-        for some in (view.above_note(found), view.notes_of(found))
+    if above := view.above_note(found):
+        yield Cards(tuple(_card(shared, unit) for shared in shared_findings(above)))
+    yield from _notes(view.notes_of(found), unit)
+
+
+def _notes(notes: Sequence[Finding], unit: LoadUnit) -> Iterator[Block]:
+    if cards := tuple(_card(shared, unit) for shared in shared_findings(notes)):
+        yield Folded("Notes", str(len(cards)), (Cards(cards),))
+
+
+def _cause(told: CauseView, unit: LoadUnit) -> Card:
+    one = told.itself.finding
+    prices = view.price_texts(one, unit)
+    if not any(price.cost_pps > 0 for price in one.prices) and told.cause.prices:
+        prices = (*prices, f"with what follows from it, it {cost_text(told.cause, unit)}")
+    return Card(
+        told.cause.severity.value,
+        one.rule,
+        ", ".join(told.itself.places),
+        tuple(Text(f"price {text}", "meta") for text in prices)
+        if not one.prices
+        else tuple(Text(text, "price") for text in prices),
+        (
+            Fact("is", cause_text(told.cause, unit)),
+            *_seen(told.itself),
+            *(fact for first in told.before for fact in _first(first)),
+            *_remedies(one, "then" if told.before else "next"),
+            *(Fact("effect", effect_text(effect)) for effect in told.effects),
+            *([Fact("confirm", told.cause.confirm)] if told.cause.confirm else []),
+        ),
     )
-    if above:
-        yield Cards(above)
-    if notes:
-        yield Folded("Notes", str(len(notes)), (Cards(notes),))
 
 
-def _card(shared: view.Shared, unit: LoadUnit) -> Card:
+def _first(shared: Shared) -> Iterator[Fact]:
+    one = shared.finding
+    yield Fact("first", f"{one.rule} {', '.join(shared.places)}: {one.so}")
+    yield from _remedies(one, "")
+
+
+def _seen(shared: Shared) -> Iterator[Fact]:
+    for nth, evidence in enumerate(view.evidence_by_source(shared.finding)):
+        yield Fact("" if nth else "found", evidence.found, evidence.source)
+    yield from (Fact("", text) for text in shared.besides)
+    yield Fact("so", shared.finding.so)
+
+
+def _remedies(finding: Finding, label: str) -> Iterator[Fact]:
+    for remedy in finding.remedies:
+        yield Fact(
+            label,
+            remedy.text,
+            danger=remedy.danger.value if remedy.danger is not Danger.NONE else "",
+            commands=tuple(map(view.command_text, remedy.commands)),
+        )
+
+
+def _card(shared: Shared, unit: LoadUnit) -> Card:
     one = shared.finding
     prices = [
         Text(text, "price") if one.prices else Text(f"price {text}", "meta")
@@ -44,22 +103,7 @@ def _card(shared: view.Shared, unit: LoadUnit) -> Card:
         one.rule,
         ", ".join(shared.places),
         tuple(prices),
-        (
-            *(
-                Fact("" if nth else "found", evidence.found, evidence.source)
-                for nth, evidence in enumerate(view.evidence_by_source(one))
-            ),
-            Fact("so", one.so),
-            *(
-                Fact(
-                    "next",
-                    remedy.text,
-                    danger=remedy.danger.value if remedy.danger is not Danger.NONE else "",
-                    commands=tuple(map(view.command_text, remedy.commands)),
-                )
-                for remedy in one.remedies
-            ),
-        ),
+        (*_seen(shared), *_remedies(one, "next")),
     )
 
 
@@ -67,7 +111,7 @@ def answer_blocks(answer: Diagnosis) -> Iterator[Block]:
     """Give all that the doctor says of a host."""
     yield from warning_blocks(answer)
     yield Items(tuple(map(Text, view.bound_texts(answer))))
-    yield from findings_blocks(answer.findings, answer.question.frame_bytes)
+    yield from causes_blocks(answer)
     for ledger, others in view.alike(answer.ledgers):
         yield from _ledger(ledger)
         if others:

@@ -6,8 +6,7 @@ from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.model.finding import Diagnosis, Severity, Unanswered
 from wirespeed.model.shown import shown
 from wirespeed.report.diagnosis_text import WIDTH, Line
-from wirespeed.report.diagnosis_view import above_note, bound_text, cost_text, host_label
-from wirespeed.report.load_text import LoadUnit
+from wirespeed.report.diagnosis_view import above_note, bound_text, host_label, verdict_text
 from wirespeed.report.praise import doubts
 from wirespeed.report.text_lines import clip, columns_of, pad, wrapped
 
@@ -82,13 +81,10 @@ def _padded(label: str, columns: int) -> str:
 def _worst(answer: Answer) -> tuple[str, str]:
     if isinstance(answer, Unanswered):
         return f"NO ANSWER {answer.what}: {answer.found}", "warning"
-    if has_findings(answer):
-        first = answer.findings[0]
-        cost = cost_text(first, LoadUnit(answer.question.frame_bytes))
-        more = len(above_note(answer.findings)) - 1
-        place = "" if first.where == answer.host else f" {first.where}"
-        text = f"{first.severity.upper()} {first.rule}{place}"
-        text += f", {cost}" if cost else ""
+    if answer.causes:
+        first = answer.causes[0]
+        more = len(answer.causes) - 1
+        text = f"{first.severity.upper()} {verdict_text(answer)}"
         return text + (f", and {more} more" if more else ""), first.severity.value
     for ledger in answer.ledgers:
         if is_without_link(ledger):
@@ -105,8 +101,8 @@ def _worst(answer: Answer) -> tuple[str, str]:
 def _rank(answer: Answer) -> tuple[int, float, int]:
     if isinstance(answer, Unanswered):
         return 1, 0.0, 0
-    if not has_findings(answer):
+    if not answer.causes:
         return 2, 0.0, 0
-    first = answer.findings[0]
+    first = answer.causes[0]
     cost = max((price.cost_pps for price in first.prices), default=0.0)
     return 0, -cost, list(Severity).index(first.severity)

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wirespeed.model.ceiling import Ledger
-from wirespeed.model.finding import Diagnosis, Finding
+from wirespeed.model.finding import Diagnosis, Finding, Remedy
 from wirespeed.model.rule import HostRule, Rule
 from wirespeed.model.shown import shown
+from wirespeed.report.cause_view import CauseView, cause_text, cause_views, cost_text, effect_text
 from wirespeed.report.diagnosis_view import (
-    Shared,
     about_texts,
-    above_note,
     alike,
     asked,
     bound_texts,
@@ -22,22 +21,24 @@ from wirespeed.report.diagnosis_view import (
     computed,
     conditions,
     counted,
+    counts,
     evidence_by_source,
     headline,
-    notes_of,
+    notes_beside,
     price_texts,
     remedy_text,
     same_verdicts,
-    shared_findings,
     undetermined,
     with_places,
 )
 from wirespeed.report.ledger_bars import ledger_bars
 from wirespeed.report.load_text import LoadUnit
 from wirespeed.report.praise import PRAISE
+from wirespeed.report.shared_findings import Shared, shared_findings
 from wirespeed.report.text_lines import columns_of, wrapped, wrapped_command
 
 WIDTH = 80
+BRIEF_CAUSES = 6
 BRIEF_PORTS, BRIEF_REASONS, BRIEF_COMMANDS, BRIEF_PLACES, BRIEF_NOTES = 4, 5, 3, 4, 6
 """How many are shown without --verbose."""
 COMMAND_CHARACTERS = 2000
@@ -59,13 +60,20 @@ def diagnosis_lines(
     """Give all of it: findings by rank, ceilings as bars, and what could not be determined."""
     diagnosis = with_places(diagnosis)
     yield from _head(diagnosis, verbose, width)
-    ranked = diagnosis.findings if verbose else above_note(diagnosis.findings)
-    for number, shared in enumerate(shared_findings(ranked), 1):
+    unit = LoadUnit(diagnosis.question.frame_bytes)
+    causes = cause_views(diagnosis)
+    for number, told in enumerate(causes, 1):
         yield Line("")
-        unit = LoadUnit(diagnosis.question.frame_bytes)
-        yield from _finding(number, shared, unit, width)
-    if not verbose:
-        yield from _notes(notes_of(diagnosis.findings), width)
+        yield from _cause(number, told, unit, width)
+        for nth, shared in enumerate((*told.before, *told.effects) if verbose else (), 1):
+            yield from _finding(f"{number}.{nth}", shared, unit, width)
+    notes = notes_beside(diagnosis)
+    if verbose:
+        for number, shared in enumerate(shared_findings(notes), 1 + len(causes)):
+            yield Line("")
+            yield from _finding(number, shared, unit, width)
+    else:
+        yield from _notes(notes, width)
     yield from _ledgers(diagnosis, verbose, width)
     yield from _undetermined(diagnosis, verbose, width)
     if verbose:
@@ -77,7 +85,8 @@ def diagnosis_lines(
 def _footer(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
     words = []
     if diagnosis.findings:
-        words.append(f"why: wirespeed doctor --explain {shown(diagnosis.findings[0].rule)}")
+        first = diagnosis.causes[0].findings[0] if diagnosis.causes else 0
+        words.append(f"why: wirespeed doctor --explain {shown(diagnosis.findings[first].rule)}")
     if diagnosis.verdicts and not verbose:
         words.append("all that was checked: --verbose")
     if words:
@@ -88,9 +97,11 @@ def _footer(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
 
 def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
     found = counted(diagnosis)
-    title = f"{headline(diagnosis)} ({asked(diagnosis)})"
     tone = "heading" if found else "good"
-    yield from _text(shown(title), width, "", tone if diagnosis.is_complete else "warning")
+    title = shown(headline(diagnosis))
+    yield from _text(title, width, "", tone if diagnosis.is_complete else "warning")
+    yield from _causes_in_short(diagnosis, width)
+    yield from _text(shown(f"{counts(diagnosis)} ({asked(diagnosis)})"), width, "  ")
     for text in about_texts(diagnosis, None if verbose else BRIEF_PORTS):
         yield from _text(shown(text), width, "  ", "source")
     hidden = (
@@ -105,13 +116,49 @@ def _head(diagnosis: Diagnosis, verbose: bool, width: int) -> Iterator[Line]:
         yield from _text(
             f"and {len(texts) - BRIEF_PORTS} more ports: --verbose shows them", width, "  "
         )
-    count = sum(verdict.outcome == "cannot tell" for verdict in diagnosis.verdicts)
-    if count and not found:
-        text = f"but {conditions(count)} could not be determined: see below"
-        yield from _text(text, width, "  ")
 
 
-def _finding(number: int, shared: Shared, unit: LoadUnit, width: int) -> Iterator[Line]:
+def _causes_in_short(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
+    """List those after the first, in the order of work."""
+    unit = LoadUnit(diagnosis.question.frame_bytes)
+    for number, cause in enumerate(diagnosis.causes[1:BRIEF_CAUSES], 2):
+        text = f"{number} {cause.severity}: {cause_text(cause, unit)}"
+        yield from _text(shown(text), width, "  ", cause.severity.value)
+    left = len(diagnosis.causes) - BRIEF_CAUSES
+    if left > 0:
+        yield Line(f"  and {left} more, below")
+
+
+def _cause(number: int, told: CauseView, unit: LoadUnit, width: int) -> Iterator[Line]:
+    """What it is, what has to be done first, what to do then, and what ends with it."""
+    finding = told.itself.finding.model_copy(update={"severity": told.cause.severity})
+    shared = Shared(finding, told.itself.places, told.itself.besides)
+    yield from _what(number, shared, unit, width)
+    if not any(price.cost_pps > 0 for price in finding.prices):
+        cost = cost_text(told.cause, unit)
+        yield from _labelled("", f"with what follows from it, it {cost}", width) if cost else ()
+    for first in told.before:
+        named = f"{first.finding.rule} {_places(first.places)}: {first.finding.so}"
+        yield from _labelled("first", named, width)
+        for remedy in first.finding.remedies:
+            yield from _remedy("", remedy, width)
+    label = "then" if told.before else "next"
+    for remedy in finding.remedies:
+        yield from _remedy(label, remedy, width)
+    for effect in told.effects:
+        yield from _labelled("effect", effect_text(effect), width)
+    if told.cause.confirm:
+        yield from _labelled("confirm", told.cause.confirm, width)
+
+
+def _finding(number: int | str, shared: Shared, unit: LoadUnit, width: int) -> Iterator[Line]:
+    yield from _what(number, shared, unit, width)
+    for remedy in shared.finding.remedies:
+        yield from _remedy("next", remedy, width)
+
+
+def _what(number: int | str, shared: Shared, unit: LoadUnit, width: int) -> Iterator[Line]:
+    """Say what was found, what follows, and what it costs."""
     finding = shared.finding
     head = f"{number} {finding.severity.upper()} {finding.rule} {_places(shared.places)}"
     yield from _text(shown(head), width, "", finding.severity.value)
@@ -119,14 +166,18 @@ def _finding(number: int, shared: Shared, unit: LoadUnit, width: int) -> Iterato
     for evidence in evidence_by_source(finding):
         yield from _evidence(label, shown(evidence.found), shown(evidence.source), width)
         label = ""
+    for text in shared.besides[:BRIEF_PLACES]:
+        yield from _labelled("", text, width)
     yield from _labelled("so", finding.so, width)
     for nth, text in enumerate(price_texts(finding, unit)):
         yield from _labelled("" if nth else "price", text, width, "price")
-    for remedy in finding.remedies:
-        yield from _labelled("next", remedy_text(remedy.text, remedy.danger), width)
-        for command in remedy.commands:
-            line = shown(command_text(command), COMMAND_CHARACTERS)
-            yield from _command(line, width)
+
+
+def _remedy(label: str, remedy: Remedy, width: int) -> Iterator[Line]:
+    yield from _labelled(label, remedy_text(remedy.text, remedy.danger), width)
+    for command in remedy.commands:
+        line = shown(command_text(command), COMMAND_CHARACTERS)
+        yield from _command(line, width)
 
 
 def _notes(notes: Sequence[Finding], width: int) -> Iterator[Line]:

@@ -3,7 +3,6 @@
 It computes no verdict: it counts, groups what reads alike, and words prices.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -11,9 +10,18 @@ from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.model.bound import Bound, BoundUnit
 from wirespeed.model.ceiling import Band, Direction, Input, Ledger
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Danger, Diagnosis, Evidence, Finding, Price, Severity, Verdict
+from wirespeed.model.finding import (
+    Danger,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Price,
+    Severity,
+    Verdict,
+)
 from wirespeed.model.question import Question
 from wirespeed.model.shown import shown
+from wirespeed.report.cause_view import THIS_HOST, cause_text
 from wirespeed.report.load_text import LoadUnit, decimal
 from wirespeed.report.praise import bound_prefix, doubts
 
@@ -22,25 +30,9 @@ DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
 HOST_CHARACTERS = 48
 HOST_LABELS = ("system", "runs on", "CPU")
 """Labels of `Diagnosis.about` that are about the host as a whole."""
-THIS_HOST = "this host"
+
 CANNOT_TELL = "cannot tell"
-ONE_FOR_ALL = {
-    ("firmware.", "pcie.", "sriov.off_in_firmware", "driver.lacks_offload"): re.compile(
-        r"(?<=:[0-9a-f]{2})\.[0-7]\b"
-    ),
-    ("memory.no_hugepages_on_node",): re.compile(r"\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b"),
-}
-"""Rules about what all functions of a card, or all cards of a NUMA node, share; and what tells
-their findings apart: the function's number, or its address."""
 DENIED = ("permission denied", "not permitted")
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """One finding, and every place where the same was found in the same words."""
-
-    finding: Finding
-    places: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +60,20 @@ def with_places(diagnosis: Diagnosis) -> Diagnosis:
             "findings": tuple(
                 f.model_copy(update={"where": place(f.where)}) for f in diagnosis.findings
             ),
+            "causes": tuple(
+                c.model_copy(
+                    update={
+                        "places": tuple(map(place, c.places)),
+                        "priced_at": place(c.priced_at),
+                    }
+                )
+                for c in diagnosis.causes
+            ),
             "verdicts": tuple(
                 v.model_copy(update={"where": place(v.where)}) for v in diagnosis.verdicts
             ),
         }
     )
-
-
-def shared_findings(findings: Iterable[Finding]) -> tuple[Shared, ...]:
-    """Merge equal findings of several places, in the order of the first.
-
-    Of a card that has one firmware and one slot for all of its functions, the first function's
-    finding stands for those of the others.
-    """
-    groups: dict[str, tuple[Finding, list[str]]] = {}
-    for finding in findings:
-        alone = finding.model_copy(update={"where": "", "changes": ()})
-        key = alone.model_dump_json()
-        for rules, pattern in ONE_FOR_ALL.items():
-            if finding.rule.startswith(rules):
-                key = pattern.sub("", key)
-        groups.setdefault(key, (alone, []))[1].append(finding.where)
-    return tuple(Shared(finding, tuple(places)) for finding, places in groups.values())
 
 
 def above_note(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -100,6 +84,17 @@ def above_note(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def notes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Those that are only worth knowing."""
     return tuple(f for f in findings if f.severity is Severity.NOTE)
+
+
+def notes_beside(diagnosis: Diagnosis) -> tuple[Finding, ...]:
+    """Notes that belong to no cause."""
+    told = {n for c in diagnosis.causes for n in (*c.before, *c.findings, *c.effects)}
+    return tuple(f for number, f in enumerate(diagnosis.findings) if number not in told)
+
+
+def counts(diagnosis: Diagnosis) -> str:
+    """`2 faults, 1 risk`, or `no finding above a note`."""
+    return counted(diagnosis) or "no finding above a note"
 
 
 def counted(diagnosis: Diagnosis) -> str:
@@ -146,12 +141,6 @@ def _known_prices(finding: Finding, unit: LoadUnit) -> tuple[str, ...]:
     if len(texts) == len(Direction) and len(set(texts.values())) == 1:
         return (next(iter(texts.values())),)
     return tuple(f"{direction}: {text}" for direction, text in texts.items())
-
-
-def cost_text(finding: Finding, unit: LoadUnit) -> str:
-    """`costs 40.1 Gb/s` of the dearer direction; empty when it has no price above 0."""
-    cost = max((price.cost_pps for price in finding.prices), default=0.0)
-    return f"costs {unit.text(cost)} {unit.name}" if cost > 0 else ""
 
 
 def _price_text(price: Price, unit: LoadUnit) -> str:
@@ -219,14 +208,26 @@ def host_label(host: str) -> str:
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """`alpha: 2 faults, 1 risk`; of one that was cut off, that first."""
-    notes = len(notes_of(diagnosis.findings))
-    nothing = f"nothing found but {notes} note{'s' * (notes > 1)}" if notes else "nothing found"
-    found = counted(diagnosis) or nothing
+    """`alpha: eth2 reaches at most 47.0 of 94.1 Gb/s: …`; of one that was cut off, that first."""
+    said = verdict_text(diagnosis)
     if not diagnosis.is_complete:
-        found = f"the reading was cut off; in the part that came: {found}"
-        return f"INCOMPLETE: {host_label(diagnosis.host)}: {found}"
-    return f"{host_label(diagnosis.host)}: {found}"
+        return (
+            f"INCOMPLETE: {host_label(diagnosis.host)}: the reading was cut off; in the part "
+            f"that came: {said}"
+        )
+    return f"{host_label(diagnosis.host)}: {said}"
+
+
+def verdict_text(diagnosis: Diagnosis) -> str:
+    """What is wrong first, in one sentence; or that nothing is, and what is not known."""
+    diagnosis = with_places(diagnosis)
+    if diagnosis.causes:
+        return cause_text(diagnosis.causes[0], LoadUnit(diagnosis.question.frame_bytes))
+    unknown = undetermined(diagnosis)
+    if not unknown:
+        return "nothing wrong was found"
+    count = sum(len(group.verdicts) for group in unknown)
+    return f"nothing wrong was found, but {conditions(count)} could not be determined"
 
 
 def about_texts(diagnosis: Diagnosis, ports: int | None = None) -> tuple[str, ...]:

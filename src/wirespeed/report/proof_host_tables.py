@@ -12,12 +12,14 @@ from wirespeed.model.proof import Difference, When
 from wirespeed.model.question import Purpose
 from wirespeed.model.shown import shown
 from wirespeed.report import format as fmt
+from wirespeed.report.cause_view import THIS_HOST
 from wirespeed.report.diagnosis_hosts import Answer
-from wirespeed.report.diagnosis_view import THIS_HOST, above_note, price_texts, shared_findings
+from wirespeed.report.diagnosis_view import above_note, price_texts
 from wirespeed.report.grid import Cell as Box
 from wirespeed.report.grid import Grid, columns, text
 from wirespeed.report.load_text import LoadUnit
 from wirespeed.report.proof_page import Proof
+from wirespeed.report.shared_findings import shared_findings
 
 PLANNED = (" mtu", " num vfs", " combined channels", " vf ", "Namespaces names")
 """What an approach is about, in the words of a comparison; the rest follows from it."""

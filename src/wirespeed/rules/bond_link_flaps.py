@@ -8,6 +8,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 SOME, MANY = 3, 10
 """Since the member joined. One or two are a cable that was pulled, or a switch that restarted; a
@@ -72,5 +73,7 @@ RULE = HostRule(
     "switch.",
     source="https://docs.kernel.org/networking/bonding.html (Querying bonding configuration: Link "
     "Failure Count)",
+    shows=(Symptom.LINK_FLAPS, Symptom.BOND_DEGRADED),
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -8,6 +8,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -60,5 +61,7 @@ RULE = HostRule(
     why="A bond hides the loss of a link: traffic still flows, but over fewer links or without a "
     "spare.",
     source="https://docs.kernel.org/networking/bonding.html (Querying bonding configuration)",
+    shows=(Symptom.BOND_DEGRADED,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

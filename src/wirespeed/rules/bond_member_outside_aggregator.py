@@ -6,6 +6,7 @@ from wirespeed.facts.bonds import Bonds
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -51,5 +52,7 @@ RULE = HostRule(
     why="LACP aggregates only links that end in the same group of the same partner. A link "
     "outside that aggregate stays up but carries no traffic.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad; ad_select)",
+    shows=(Symptom.BOND_DEGRADED,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -6,6 +6,7 @@ from wirespeed.facts.bonds import Bonds
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -56,5 +57,6 @@ RULE = HostRule(
     "slow one.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad: aggregation groups that "
     "share the same speed and duplex settings)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

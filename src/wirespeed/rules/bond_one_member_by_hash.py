@@ -12,6 +12,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 HASHED = ("802.3ad", "balance-xor")
 BY_MAC = "layer2"
@@ -191,5 +192,6 @@ RULE = HostRule(
     source="https://docs.kernel.org/networking/bonding.html (xmit_hash_policy: layer2; "
     "`all traffic to a particular network peer on the same slave`)",
     price=f"Bound: {FORMULA}.",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

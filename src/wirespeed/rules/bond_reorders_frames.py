@@ -6,6 +6,7 @@ from wirespeed.facts.kernel_tcp import TcpCounts
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.rules.bond_one_member_by_hash import bonds_that_spread
 
 IN_TURN = "balance-rr"
@@ -49,5 +50,6 @@ RULE = HostRule(
     "duplicate acknowledgement on (RFC 5681 section 3.2) TCP sends again what is still on its way.",
     source="https://docs.kernel.org/networking/bonding.html (balance-rr; `packets arriving out of "
     "order, causing TCP/IP's congestion control system to kick in`)",
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

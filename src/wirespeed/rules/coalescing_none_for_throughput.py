@@ -11,6 +11,7 @@ from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 MANY = 1000
 """Interrupts during the capture from which frames for each of them are told."""
@@ -94,5 +95,6 @@ RULE = PortRule(
     source="ethtool(8), --coalesce: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/napi.html",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE, Purpose.GUESTS}),
+    explains=(Symptom.CPU_BEHIND, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -20,6 +20,7 @@ from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 MOST_SHOWN = 4
 LOOPBACK = ("127.", "::1")
@@ -223,5 +224,6 @@ RULE = HostRule(
     "(NCCL_SOCKET_IFNAME, NCCL_IB_HCA); https://docs.pytorch.org/docs/stable/distributed.html "
     "(GLOO_SOCKET_IFNAME)",
     price=f"at most: {FORMULA}",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

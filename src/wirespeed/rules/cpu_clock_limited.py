@@ -7,6 +7,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -81,5 +82,6 @@ RULE = HostRule(
     why="scaling_max_freq is a limit set by an administrator, a power profile or the firmware. "
     "What a core can forward is proportional to its clock.",
     source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Policy Interface in sysfs)",
+    explains=(Symptom.CPU_BEHIND, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCal
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 ACTIVE_DRIVERS = ("intel_pstate", "amd-pstate-epp")
 """Their `powersave` follows the load; with any other driver it holds the lowest clock."""
@@ -84,5 +85,6 @@ RULE = HostRule(
     "meanwhile.",
     source="https://docs.kernel.org/admin-guide/pm/cpufreq.html (Generic Scaling Governors); "
     "https://docs.kernel.org/admin-guide/pm/intel_pstate.html",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 COSTLY = {
     "Mitigation: PTI": "the kernel switches page tables",
@@ -58,5 +59,6 @@ RULE = HostRule(
     source="https://docs.kernel.org/admin-guide/hw-vuln/index.html; "
     "https://docs.kernel.org/arch/x86/pti.html",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE, Purpose.LATENCY}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

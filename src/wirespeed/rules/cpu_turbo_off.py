@@ -9,6 +9,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity,
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 NO_TURBO = "no_turbo"
 OFFERS_TURBO = "ida"
@@ -72,5 +73,6 @@ RULE = HostRule(
     source="https://docs.kernel.org/admin-guide/pm/intel_pstate.html (no_turbo); "
     "https://docs.kernel.org/admin-guide/pm/cpufreq.html (Frequency Boost Support)",
     purposes=frozenset({Purpose.DPDK, Purpose.TCP, Purpose.STORAGE}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

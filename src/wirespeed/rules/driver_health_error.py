@@ -7,6 +7,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 STOPS_TRAFFIC = frozenset({"tx", "rx", "fw_fatal"})
 """What recovers them closes queues, or resets the card: devlink/mlx5.html, bnxt_devlink.c."""
@@ -94,5 +95,6 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/devlink/devlink-health.html; "
     "https://docs.kernel.org/networking/devlink/mlx5.html (reporters tx, rx, fw, fw_fatal); "
     "man devlink-health(8)",
+    explains=(Symptom.CARD_RESET, Symptom.NO_LINK, Symptom.LOW_FIGURE),
     check=_check,
 )

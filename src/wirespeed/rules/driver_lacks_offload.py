@@ -14,6 +14,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import Absent, Known, Observed, known, value_or_none
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 LAG_STATE_SINCE = (5, 19)
 """Linux with `lag/state` in mlx5's debugfs."""
@@ -103,5 +104,6 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/kconfig.html; "
     "https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html",
     purposes=frozenset({Purpose.GUESTS}),
+    explains=(Symptom.NOT_OFFLOADED,),
     check=_check,
 )

@@ -12,6 +12,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 UNFIT = (
     "the driver and the firmware do not match: use a newer kernel or the vendor's driver, or a "
@@ -244,5 +245,6 @@ RULE = PortRule(
     "drivers/net/ethernet/mellanox/mlx5/core/cmd.c (status and syndrome); "
     "https://github.com/Mellanox/mstflint/issues/448 (BAR 7: no space); "
     "https://github.com/mwrnd/innova2_flex_xcku15p_notes/issues/8 (Firmware over 120000 MS, -16)",
+    explains=(Symptom.NO_LINK,),
     check=_check,
 )

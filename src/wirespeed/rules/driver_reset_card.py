@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.rules.pcie_slot_power_low import POWER
 
 HEAT = re.compile(r"over ?heated")
@@ -95,5 +96,7 @@ RULE = PortRule(
     "https://github.com/appneta/tcpreplay/issues/169 (reset after link loss); "
     "net/sched/sch_generic.c (NETDEV WATCHDOG); drivers/net/ethernet/mellanox/mlx5/core/events.c "
     "(temp_warn)",
+    shows=(Symptom.CARD_RESET,),
+    explains=(Symptom.NO_LINK, Symptom.LINK_FLAPS, Symptom.BOND_DEGRADED, Symptom.LOW_FIGURE),
     check=_check,
 )

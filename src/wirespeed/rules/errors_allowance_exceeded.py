@@ -6,6 +6,7 @@ from wirespeed.facts.counters import Counters, Place
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 LARGER = "use a larger or network-optimized instance type, which is allowed more"
 SMOOTH = "spread the load over time or over more instances (short bursts count, whatever the mean)"
@@ -70,5 +71,6 @@ RULE = PortRule(
     "enough: an average over a minute that is far below the limit does not rule it out.",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-network-performance-ena"
     ".html; https://repost.aws/knowledge-center/ec2-instance-exceeding-network-limits",
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.TRANSMIT_DROPS, Symptom.LOW_FIGURE),
     check=_check,
 )

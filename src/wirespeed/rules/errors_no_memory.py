@@ -6,6 +6,7 @@ from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_loss import loss_at
 from wirespeed.model.finding import ByHand, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -36,5 +37,6 @@ RULE = PortRule(
     "`rx_nombuf`: a mempool that is too small.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
+    explains=(Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

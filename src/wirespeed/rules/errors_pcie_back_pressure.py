@@ -7,6 +7,7 @@ from wirespeed.facts.counters_loss import loss_at
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 STALLED_PERCENT = 30
 """From here on the card itself counts a second as one with stalls."""
@@ -70,5 +71,7 @@ RULE = PortRule(
     "small read requests, memory of another socket, an IOMMU that translates each access, a "
     "CPU in a deep idle state.",
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
+    shows=(Symptom.CARD_STALLED,),
+    explains=(Symptom.CARD_BUFFER_FULL, Symptom.PAUSES_SENT, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -57,5 +58,7 @@ RULE = PortRule(
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors); "
     "https://docs.kernel.org/networking/statistics.html",
     price=LOST_FORMULA,
+    shows=(Symptom.DAMAGED_FRAMES,),
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.RDMA_LOSS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -12,6 +12,7 @@ from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, StepCall
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -99,5 +100,7 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
     price=LOST_FORMULA,
+    shows=(Symptom.CARD_BUFFER_FULL,),
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.RDMA_LOSS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -66,5 +67,7 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html"
     "; https://docs.kernel.org/networking/statistics.html",
     price=LOST_FORMULA,
+    shows=(Symptom.TRANSMIT_DROPS,),
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

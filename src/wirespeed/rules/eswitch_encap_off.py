@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 TUNNELS = ("vxlan", "geneve", "gre")
 
@@ -70,5 +71,6 @@ RULE = PortRule(
     why="The card offloads tunnels only when the eswitch's encapsulation mode is basic; "
     "otherwise a CPU core processes each packet to or from a tunnel.",
     source="https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html",
+    explains=(Symptom.NOT_OFFLOADED,),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 UNSEEN = {"link": "IP addresses, protocols or ports", "network": "protocols or ports"}
 """What a VF need not put into its descriptors, by inline-mode; `none`: the card reads packets."""
@@ -74,5 +75,6 @@ RULE = PortRule(
     source="Linux drivers/net/ethernet/mellanox/mlx5/core/en_tc.c (parse_cls_flower), "
     "eswitch_offloads.c (mlx5_devlink_eswitch_inline_mode_set); "
     "https://docs.kernel.org/networking/devlink/devlink-eswitch-attr.html (inline-mode)",
+    explains=(Symptom.NOT_OFFLOADED,),
     check=_check,
 )

@@ -14,6 +14,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 MODES = ("active-backup", "balance-xor", "802.3ad")
 """Others are not offloaded: mlx5_handle_changeupper_event."""
@@ -150,5 +151,6 @@ RULE = HostRule(
     "VF LAG); kernel commit 7f46a0b7327a (debugfs: lag/state); before that, mlx5/core/lag.c "
     "(Failed to activate VF LAG)",
     price="at most: line rate of the other port",
+    explains=(Symptom.NOT_OFFLOADED, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.facts.sriov import MELLANOX, SriovPf, physical_function
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Observed, read_as
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 Version = tuple[int, ...]
 NOTES = "https://docs.nvidia.com/networking/display/"
@@ -181,5 +182,6 @@ RULE = PortRule(
     source="https://docs.nvidia.com/networking/ (firmware release notes: bug fixes); "
     "https://doc.dpdk.org/guides/nics/i40e.html (limitations by firmware); release notes of "
     "Chelsio Unified Wire 3.14.0.4, as FreeBSD's commit gives them",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -12,6 +12,7 @@ from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity,
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -78,5 +79,6 @@ RULE = PortRule(
     source="https://docs.nvidia.com/networking/display/mftv4301113lts/examples+of+mlxconfig+usage "
     "(Default, Current, Next Boot)",
     price=f"only for SR-IOV with guests: {SOFTWARE_SWITCH_FORMULA}",
+    shows=(Symptom.REBOOT_PENDING,),
     check=_check,
 )

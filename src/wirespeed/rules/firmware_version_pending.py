@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -52,5 +53,6 @@ RULE = PortRule(
     why="Burning writes the flash only; the card keeps running the firmware that it has loaded "
     "until it is reset.",
     source="https://docs.kernel.org/networking/devlink/devlink-info.html (running, stored)",
+    shows=(Symptom.REBOOT_PENDING,),
     check=_check,
 )

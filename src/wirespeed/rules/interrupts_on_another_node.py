@@ -16,6 +16,7 @@ from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 SPLIT = (
     "each frame crosses from one node to another of the same processor, which the firmware splits "
@@ -124,5 +125,6 @@ RULE = PortRule(
     "only a note.",
     source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
     "https://docs.kernel.org/core-api/irq/irq-affinity.html",
+    explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -14,6 +14,7 @@ from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
 SHARED = "-virtqueues"
@@ -143,5 +144,6 @@ RULE = PortRule(
     "are then no faster than one.",
     source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
     "https://docs.kernel.org/core-api/irq/irq-affinity.html",
+    explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

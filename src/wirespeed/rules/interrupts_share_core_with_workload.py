@@ -8,6 +8,7 @@ from wirespeed.facts.workload import POLLS, Thread, Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 BUSY = 0.9
 """Part of the time from which a thread leaves nothing for an interrupt."""
@@ -78,5 +79,6 @@ RULE = PortRule(
     "core with time to spare, sharing is good for the caches.",
     source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
     "https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/",
+    explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -15,6 +15,7 @@ from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 DRIVEN = "ls -l /sys/bus/pci/devices/*/virtfn*/driver"
 GUESTS_DRIVERS = ("vfio-pci", "pci-stub", "xen-pciback")
@@ -98,5 +99,6 @@ RULE = HostRule(
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (intel_iommu=, amd_iommu=)",
     purposes=frozenset({Purpose.GUESTS}),
     price=SOFTWARE_SWITCH_FORMULA,
+    shows=(Symptom.IOMMU_OFF,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Absent, Known, Unreadable, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 USERSPACE = ("vfio-pci", "uio_pci_generic", "igb_uio")
 """Of vfio-pci's devices the program or the guest says what is mapped, not the kernel's default."""
@@ -76,5 +77,6 @@ RULE = PortRule(
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu=, "
     "iommu.passthrough=, iommu.strict=); https://docs.kernel.org/admin-guide/abi-testing.html "
     "(/sys/kernel/iommu_groups/<grp_id>/type); Neugebauer et al., SIGCOMM 2018 (IOMMU)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 LIMIT = "net.core.netdev_max_backlog"
 
@@ -55,5 +56,7 @@ RULE = HostRule(
     "does not help those.",
     source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_max_backlog); "
     "https://docs.kernel.org/networking/scaling.html (RPS)",
+    shows=(Symptom.CPU_BEHIND,),
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

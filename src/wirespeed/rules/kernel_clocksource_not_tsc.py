@@ -6,6 +6,7 @@ from wirespeed.facts.kernel import Kernel
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 SLOW = (
     "hpet", "acpi_pm", "refined-jiffies", "jiffies", "pit",
@@ -82,5 +83,6 @@ RULE = HostRule(
     "kernel falls back on them when it considers the TSC unstable.",
     source="https://docs.kernel.org/timers/timekeeping.html; "
     "https://docs.kernel.org/admin-guide/kernel-parameters.html (clocksource=, tsc=)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -12,6 +12,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, known, value_or_none
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 SIZE = re.compile(r"(\d{1,10})([KMG])", re.I)
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -157,5 +158,6 @@ RULE = HostRule(
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (isolcpus=, nohz_full=, "
     "hugepages=); housekeeping_isolcpus_setup() in kernel/sched/isolation.c; "
     "https://lore.kernel.org/lkml/20200403223517.406353-1-peterx@redhat.com/",
+    shows=(Symptom.REBOOT_PENDING,),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 BUDGET = "net.core.netdev_budget"
 TIME = "net.core.netdev_budget_usecs"
@@ -55,5 +56,7 @@ RULE = HostRule(
     "CPU is close to its limit.",
     source="https://docs.kernel.org/admin-guide/sysctl/net.html (netdev_budget, "
     "netdev_budget_usecs)",
+    shows=(Symptom.CPU_BEHIND,),
+    explains=(Symptom.NO_DESCRIPTOR, Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

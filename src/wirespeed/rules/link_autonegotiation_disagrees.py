@@ -7,6 +7,7 @@ from wirespeed.facts.link import link_that_is_up
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -64,5 +65,6 @@ RULE = PortRule(
     "more, where FEC and training are negotiated too, the link stays down or falls to the "
     "slowest mode.",
     source="IEEE 802.3 clauses 28.2.3.1 (parallel detection) and 73",
+    explains=(Symptom.NO_LINK, Symptom.HALF_DUPLEX, Symptom.SLOW_LINK),
     check=_check,
 )

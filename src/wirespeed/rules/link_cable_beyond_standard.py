@@ -8,6 +8,7 @@ from wirespeed.facts.module import Module, Modules
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 GBIT = 10**9
 LANE_GBIT = {
@@ -143,5 +144,6 @@ RULE = PortRule(
     "Attributes (the three classes, their losses and FEC); "
     "https://docs.nvidia.com/networking/display/cablemanagfaq/frequently+asked+questions+(faq); "
     "names: ethtool, qsfp.c and sfpid.c",
+    explains=(Symptom.NO_LINK, Symptom.DAMAGED_FRAMES, Symptom.THIN_MARGIN, Symptom.LINK_FLAPS),
     check=_check,
 )

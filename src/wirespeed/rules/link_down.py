@@ -11,6 +11,7 @@ from wirespeed.facts.netstack import NetStack
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 AUTONEG, NO_CABLE = "Autoneg", "No cable"
 MADE_FOR = re.compile(r"\b(\d{1,3})G ?B(?:ase|ASE)")
@@ -153,5 +154,7 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/ethtool-netlink.html (LINKSTATE_GET, link extended "
     "states)",
     price="at most: the lowest ceiling of the path at the best speed that the port supports; 0 now",
+    shows=(Symptom.NO_LINK,),
+    explains=(Symptom.BOND_DEGRADED,),
     check=_check,
 )

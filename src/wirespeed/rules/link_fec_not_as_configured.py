@@ -8,6 +8,7 @@ from wirespeed.facts.link import Link, link_that_is_up, mode_bps
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.rules.link_fec_off import FEC_BPS
 
 NONE = {"off", "none"}
@@ -79,5 +80,6 @@ RULE = PortRule(
     "down, flaps, or loses frames.",
     source="IEEE 802.3 clauses 74, 91 and 108; "
     "https://docs.kernel.org/networking/ethtool-netlink.html (FEC_GET)",
+    explains=(Symptom.NO_LINK, Symptom.DAMAGED_FRAMES),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.facts.link import Link, link_that_is_up
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FEC_BPS = 25 * 10**9
 """The slowest link that has FEC for more than backplanes."""
@@ -58,5 +59,6 @@ RULE = PortRule(
     "and over most optics, and for 50 Gb/s lanes over any medium. Without it the link has "
     "more bit errors than the standard allows, and each costs a frame.",
     source="IEEE 802.3 clauses 108 and 110 (25GBASE-R, CR: CA-L needs RS-FEC, CA-N none)",
+    explains=(Symptom.NO_LINK, Symptom.DAMAGED_FRAMES),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 MANY = 10
 """Since the driver was loaded. Fewer are restarts of the switch, and settings that were changed:
@@ -82,5 +83,7 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(link_down_events_phy); Linux, Documentation/ABI/testing/sysfs-class-net "
     "(carrier_down_count, since 4.16); drivers/net/ethernet/broadcom/bnxt/bnxt_ethtool.c",
+    shows=(Symptom.LINK_FLAPS,),
+    explains=(Symptom.BOND_DEGRADED, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.facts.link import link_that_is_up
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -49,5 +50,7 @@ RULE = PortRule(
     "at once are lost and sent again. A peer at full duplex does not wait, so collisions are "
     "constant. Links of 1 Gb/s or more should never run at half duplex.",
     source="IEEE 802.3 clauses 4 and 28.2.3.1",
+    shows=(Symptom.HALF_DUPLEX,),
+    explains=(Symptom.DAMAGED_FRAMES, Symptom.TRANSMIT_DROPS, Symptom.LOW_FIGURE),
     check=_check,
 )

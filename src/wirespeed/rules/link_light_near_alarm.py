@@ -10,6 +10,7 @@ from wirespeed.facts.module_power import Light, ModulePower, ModulePowers
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Unreadable, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 THIN_DB = 0.75
 """What one pair of connectors may take: ANSI/TIA-568.3-D, at most 0.75 dB."""
@@ -143,5 +144,6 @@ RULE = PortRule(
     source="SFF-8636 section 6.2.3 and SFF-8472 table 9-5 (alarm thresholds, monitors); mstflint's "
     "mlxlink_commander.cpp, prepareDDMSection, and its register PDDR (*alarm low RX power "
     "threshold, taken from channel 0*); ethtool's sff-common.c; ANSI/TIA-568.3-D (0.75 dB)",
+    explains=(Symptom.NO_LINK, Symptom.DAMAGED_FRAMES, Symptom.THIN_MARGIN, Symptom.LINK_FLAPS),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.facts.module import Modules
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 TEMPERATURE = "temperature"
 """link.module_overheated has it, with its degrees."""
@@ -62,5 +63,6 @@ RULE = PortRule(
     "this module.",
     source="SFF-8472 table 9-13 and SFF-8636 section 6.2.3 (alarm and warning flags); ethtool's "
     "sff-common.c and qsfp.c",
+    explains=(Symptom.NO_LINK, Symptom.DAMAGED_FRAMES, Symptom.LINK_FLAPS),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 
 COOLER = Remedy(
     text="give the card more airflow, leave the next slot free, or use a module that needs less "
@@ -71,5 +72,6 @@ RULE = PortRule(
     "module's own.",
     source="SFF-8472 and SFF-8636 (alarm and warning thresholds of a module); "
     "drivers/net/ethernet/mellanox/mlx5/core/events.c (High Temperature)",
+    explains=(Symptom.NO_LINK, Symptom.DAMAGED_FRAMES, Symptom.LINK_FLAPS),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +86,6 @@ RULE = PortRule(
     "run with unsuitable settings.",
     source="drivers/net/ethernet/mellanox/mlx5/core/events.c, intel/ixgbe/ixgbe_main.c, "
     "broadcom/bnxt/bnxt.c in the kernel (what is printed and when)",
+    explains=(Symptom.NO_LINK,),
     check=_check,
 )

@@ -19,6 +19,7 @@ from wirespeed.model.finding import (
 )
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FAR_BELOW = 8
 """A module of 25 Gb/s runs at 10 by design, one of 10 Gb/s at 1 by a negotiation that failed."""
@@ -151,5 +152,7 @@ RULE = PortRule(
     source="IEEE 802.3 clause 73; https://docs.kernel.org/networking/ethtool-netlink.html "
     "(LINKMODES_GET)",
     price="lowest ceiling of the path now, and at the best speed that both ends offer",
+    shows=(Symptom.SLOW_LINK,),
+    explains=(Symptom.TRANSMIT_DROPS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -8,6 +8,7 @@ from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import MeasuredBy, Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 TOOL_LIMITS = "and the tool itself may be the limit"
 FAR_SHARE = 0.8
@@ -128,5 +129,6 @@ RULE = PortRule(
     source="https://github.com/esnet/iperf/releases/tag/3.16 (one thread for each stream from "
     "3.16 on); the ceilings' own formulas: wirespeed ceiling --explain",
     price="the lowest ceiling of the path x (1 - measured / ceiling)",
+    shows=(Symptom.LOW_FIGURE,),
     check=_check,
 )

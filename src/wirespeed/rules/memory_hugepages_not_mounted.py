@@ -8,6 +8,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCal
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 GIB = 1 << 30
 
@@ -80,5 +81,7 @@ RULE = HostRule(
     source="https://doc.dpdk.org/guides/linux_gsg/sys_reqs.html (Use of Hugepages in the Linux "
     "Environment); https://docs.kernel.org/admin-guide/mm/hugetlbpage.html",
     purposes=frozenset({Purpose.DPDK}),
+    explains=(Symptom.SWITCH_WITHOUT_DPDK,),
+    first=(Symptom.NO_HUGEPAGES,),
     check=_check,
 )

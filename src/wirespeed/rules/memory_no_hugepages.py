@@ -12,6 +12,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCal
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 SMALL_BYTES = 2 << 20
 
@@ -97,5 +98,7 @@ RULE = HostRule(
     "Environment)",
     purposes=frozenset({Purpose.DPDK}),
     price="at most: all that a DPDK program would forward, as it does not start",
+    shows=(Symptom.NO_HUGEPAGES,),
+    explains=(Symptom.SWITCH_WITHOUT_DPDK,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCal
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -68,5 +69,6 @@ RULE = PortRule(
     source="https://doc.dpdk.org/guides/linux_gsg/nic_perf_intel_platform.html; "
     "https://docs.kernel.org/admin-guide/mm/hugetlbpage.html",
     purposes=frozenset({Purpose.DPDK}),
+    explains=(Symptom.SWITCH_WITHOUT_DPDK,),
     check=_check,
 )

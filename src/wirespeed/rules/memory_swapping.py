@@ -8,6 +8,7 @@ from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 NAME = "vm.swappiness"
 
@@ -67,5 +68,6 @@ RULE = HostRule(
     source="https://docs.kernel.org/admin-guide/sysctl/vm.html (swappiness); Mellanox NIC's "
     "Performance Report with DPDK 19.08, other optimizations",
     purposes=frozenset({Purpose.DPDK, Purpose.LATENCY, Purpose.STORAGE}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FAST_BPS = 25 * 10**9
 USUAL, JUMBO = 1500, 9000
@@ -66,5 +67,6 @@ RULE = PortRule(
     source="IEEE 802.3 (38 bytes around each packet); RFC 9293 and RFC 791 (40 bytes of TCP and "
     "IPv4 headers)",
     purposes=frozenset({Purpose.STORAGE}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 STACKED = ("bond", "team", "vlan", "macvlan", "macvtap", "ipvlan")
 """Kinds that send what they are given by the netdev below. A VRF has an MTU that bounds nothing."""
@@ -99,5 +100,6 @@ RULE = PortRule(
     "then hang.",
     source="https://docs.kernel.org/networking/bonding.html; "
     "https://www.rfc-editor.org/rfc/rfc2923 (black holes of path MTU discovery)",
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

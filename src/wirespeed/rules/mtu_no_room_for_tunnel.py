@@ -12,6 +12,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 OUTER_IP = {4: 20, 6: 40}
 UDP_AND_VXLAN = 8 + 8
@@ -196,5 +197,6 @@ RULE = HostRule(
     "https://www.rfc-editor.org/rfc/rfc8926 (Geneve: 8 bytes and its options)",
     price="at least: headers and gap of a second fragment / wire time of both; a dropped packet "
     "is lost completely",
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.facts.workload import Thread, Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.rules.interrupts_on_another_node import OF_SPLIT, SPLIT
 
 SWITCH = "ovs-vswitchd"
@@ -106,5 +107,6 @@ RULE = PortRule(
     "for every frame and can itself be saturated.",
     source="https://fasterdata.es.net/host-tuning/linux/100g-tuning/interrupt-binding/; "
     "https://doc.dpdk.org/guides/linux_gsg/nic_perf_intel_platform.html",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

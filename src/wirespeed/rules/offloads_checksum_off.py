@@ -13,6 +13,7 @@ from wirespeed.facts.offloads import Offloads
 from wirespeed.model.finding import Finding
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 RECEIVE = "rx-checksumming"
 TRANSMIT = "tx-checksumming"
@@ -48,5 +49,6 @@ RULE = PortRule(
     "and the kernel turns both off together.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html (TCP Segmentation "
     "Offload); https://docs.kernel.org/networking/checksum-offloads.html",
+    explains=(Symptom.CPU_BEHIND, Symptom.LOW_FIGURE),
     check=_check,
 )

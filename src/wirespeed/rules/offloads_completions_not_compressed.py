@@ -15,6 +15,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import Change, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FLAG = "rx_cqe_compress"
 COMPRESSED = replace(
@@ -87,5 +88,6 @@ RULE = PortRule(
     "slow_pci_heuristic() in https://github.com/torvalds/linux/blob/master/drivers/net/ethernet/"
     "mellanox/mlx5/core/en_main.c",
     price="the lowest ceiling of the path now and with completions of 8 bytes instead of 64",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.facts.sysctl import Sysctls
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 LRO = "large-receive-offload"
 FORWARDING = ("bridge", "openvswitch")
@@ -80,5 +81,6 @@ RULE = PortRule(
     "packets are lost.",
     source="dev_disable_lro(): "
     "https://www.kernel.org/doc/htmldocs/networking/API-dev-disable-lro.html",
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.LOW_FIGURE),
     check=_check,
 )

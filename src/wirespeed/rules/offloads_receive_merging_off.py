@@ -14,6 +14,7 @@ from wirespeed.model.finding import Finding, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 MERGING = "generic-receive-offload"
 INSTEAD = ("large-receive-offload", "rx-gro-hw")
@@ -49,5 +50,6 @@ RULE = PortRule(
     "receiving core limits a fast TCP stream.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html (Generic Receive "
     "Offload)",
+    explains=(Symptom.CPU_BEHIND, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -13,6 +13,7 @@ from wirespeed.facts.offloads import Offloads
 from wirespeed.model.finding import Finding
 from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 SEGMENTATION = ("tx-tcp-segmentation", "tx-tcp6-segmentation")
 NEEDED = ("tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6", "tx-scatter-gather")
@@ -64,5 +65,6 @@ RULE = PortRule(
     "turned off with it. Generic segmentation (GSO) still saves the work in the stack, but "
     "not the work per frame in the driver.",
     source="https://docs.kernel.org/networking/segmentation-offloads.html",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

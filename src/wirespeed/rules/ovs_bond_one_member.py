@@ -6,6 +6,7 @@ from wirespeed.facts.ovs import Ovs, OvsBridge, OvsPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 BY_MAC = "balance-slb"
 INTERNAL = "internal"
@@ -90,5 +91,6 @@ RULE = HostRule(
     "A host that encapsulates its guests' traffic sends all of it from one MAC address.",
     source="ovs-vswitchd.conf.db(5), table Port, bond_mode; "
     "https://docs.openvswitch.org/en/latest/topics/bonding/",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

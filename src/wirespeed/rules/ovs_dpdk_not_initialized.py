@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -62,5 +63,7 @@ RULE = HostRule(
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt (dpdk-init, "
     "dpdk_initialized); https://docs.openvswitch.org/en/latest/intro/install/dpdk/",
     price="all that its DPDK ports would forward",
+    shows=(Symptom.SWITCH_WITHOUT_DPDK,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

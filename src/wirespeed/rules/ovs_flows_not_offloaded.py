@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 FEW_FLOWS = 10
 """Fewer than this are ARP, neighbour discovery and the like, which belong into software."""
@@ -97,5 +98,7 @@ RULE = HostRule(
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
     "kernel commit e696028acc45 (in_hw and not_in_hw of a filter); openvswitch "
     "lib/netdev-offload-tc.c (netdev_tc_get_n_flows)",
+    shows=(Symptom.NOT_OFFLOADED,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

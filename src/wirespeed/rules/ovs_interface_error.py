@@ -7,6 +7,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -51,5 +52,7 @@ RULE = HostRule(
     "carries no traffic.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(Interface: error)",
+    shows=(Symptom.SWITCH_WITHOUT_DPDK,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

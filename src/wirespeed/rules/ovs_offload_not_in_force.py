@@ -10,6 +10,7 @@ from wirespeed.facts.ovs import UPCALL, Ovs
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 TELLS = ((2, 17), (3, 6))
 """From and to which versions `upcall/show` has the line whenever a port can be offloaded; 3.7
@@ -70,5 +71,6 @@ RULE = HostRule(
     source="https://www.mail-archive.com/ovs-dev@openvswitch.org/msg51855.html (when a restart is "
     "needed); openvswitch lib/netdev-offload.c (netdev_ports_get_n_flows)",
     price=SOFTWARE_SWITCH_FORMULA,
+    explains=(Symptom.NOT_OFFLOADED,),
     check=_check,
 )

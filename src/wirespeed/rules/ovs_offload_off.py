@@ -10,6 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 POLICY, SKIP = "tc-policy", "skip_hw"
 
@@ -80,5 +81,6 @@ RULE = HostRule(
     "https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:hw-offload, tc-policy)",
     price=SOFTWARE_SWITCH_FORMULA,
+    explains=(Symptom.NOT_OFFLOADED,),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 FULL_PERCENT = 95
 MOST_QUEUES = 4
@@ -63,5 +64,6 @@ RULE = HostRule(
     "its ports.",
     source="https://docs.openvswitch.org/en/latest/topics/dpdk/pmd/; openvswitch "
     "lib/dpif-netdev.c (pmd_info_show_rxq)",
+    explains=(Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 KEY = "flow-restore-wait"
 
@@ -54,5 +55,6 @@ RULE = HostRule(
     "leaves the setting in the database on disk, so every later start waits too.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:flow-restore-wait); openvswitch utilities/ovs-lib.in (restart)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -66,5 +67,6 @@ RULE = PortRule(
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
     price=PAUSED_FORMULA,
+    explains=(Symptom.TRANSMIT_DROPS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -8,6 +8,7 @@ from wirespeed.facts.counters_pause import paused, without_pause
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Finding, Remedy
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -49,5 +50,7 @@ RULE = PortRule(
     source="IEEE 802.3 annex 31B; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html",
     price=PAUSED_FORMULA,
+    shows=(Symptom.PAUSES_SENT,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -11,6 +11,7 @@ from wirespeed.model.observed import known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FILES = {"L0s": ("l0s_aspm",), "L1": ("l1_aspm",), "L0s and L1": ("l0s_aspm", "l1_aspm")}
 
@@ -75,5 +76,6 @@ RULE = PortRule(
     source="PCI Express Base Specification 5.0, section 5.4.1; "
     "https://kernel.org/doc/Documentation/ABI/testing/sysfs-bus-pci (link/l1_aspm)",
     purposes=frozenset({Purpose.LATENCY, Purpose.DPDK}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

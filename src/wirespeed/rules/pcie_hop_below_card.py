@@ -10,6 +10,7 @@ from wirespeed.model.observed import Known
 from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -74,5 +75,11 @@ RULE = PortRule(
     "not show this; that of the hop above does.",
     source="PCI Express Base Specification, section 1.3 (fabric topology); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
+    explains=(
+        Symptom.CARD_STALLED,
+        Symptom.CARD_BUFFER_FULL,
+        Symptom.PAUSES_SENT,
+        Symptom.LOW_FIGURE,
+    ),
     check=_check,
 )

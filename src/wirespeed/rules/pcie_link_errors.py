@@ -8,6 +8,7 @@ from wirespeed.facts.pci_aer import Aer, PciAer
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Unreadable, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 Logged = dict[tuple[str, str], int]
 MANY_LOGGED = 10
@@ -118,5 +119,6 @@ RULE = PortRule(
     "sysfs-bus-pci-devices-aer_stats; drivers/pci/pcie/aer.c (aer_print_error); "
     "https://github.com/endlessm/linux/pull/548 and https://github.com/Dasharo/coreboot/pull/815 "
     "(both forms of its lines)",
+    explains=(Symptom.CARD_STALLED, Symptom.LOW_FIGURE, Symptom.CARD_RESET),
     check=_check,
 )

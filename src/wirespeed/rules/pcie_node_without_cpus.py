@@ -7,6 +7,7 @@ from wirespeed.facts.pci import Pci
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 NO_NODE = -1
 
@@ -59,5 +60,6 @@ RULE = PortRule(
     "GPU memory, have no CPU, and neither has the node of an empty socket.",
     source="https://docs.kernel.org/admin-guide/abi-testing.html (/sys/bus/pci/devices/.../"
     "numa_node: -1 where the firmware gives none, which is a firmware bug)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

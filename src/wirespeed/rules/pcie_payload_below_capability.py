@@ -13,6 +13,7 @@ from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, R
 from wirespeed.model.observed import known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -82,5 +83,6 @@ RULE = PortRule(
     "Neugebauer et al., SIGCOMM 2018, section 3: https://doi.org/10.1145/3230543.3230560",
     price="the lowest ceiling of the path now and with this link at its full capability: "
     "wirespeed ceiling --explain",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

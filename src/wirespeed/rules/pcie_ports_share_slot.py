@@ -18,6 +18,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Unreadable
 from wirespeed.model.port import Port, PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FORMULA = "1 - most that the slot carries / line rate of the sum of the ports"
 
@@ -146,5 +147,11 @@ RULE = PortRule(
     source="Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM "
     "2018, section 3; https://doi.org/10.1145/3230543.3230560",
     price=f"at most: {FORMULA}",
+    explains=(
+        Symptom.CARD_STALLED,
+        Symptom.CARD_BUFFER_FULL,
+        Symptom.PAUSES_SENT,
+        Symptom.LOW_FIGURE,
+    ),
     check=_check,
 )

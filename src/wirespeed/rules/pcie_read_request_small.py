@@ -16,6 +16,7 @@ from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FAST_BPS = 100_000_000_000
 USUAL_BYTES, PUBLISHED_BYTES = 512, 1024
@@ -114,5 +115,6 @@ RULE = PortRule(
     "https://doc.dpdk.org/guides/nics/mlx5.html",
     price="the lowest ceiling of the path now and with this link at its full capability: "
     "wirespeed ceiling --explain",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.facts.driver_log import DriverLog
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 POWER = re.compile(r"insufficient power on the PCIe slot")
 
@@ -43,5 +44,6 @@ RULE = PortRule(
     "need with its modules, and its driver reports if it is less.",
     source="https://github.com/leptonai/gpud/issues/348 (27W); "
     "drivers/net/ethernet/mellanox/mlx5/core/events.c (mlx5_pcie_event)",
+    explains=(Symptom.NO_LINK, Symptom.CARD_RESET),
     check=_check,
 )

@@ -14,6 +14,7 @@ from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, R
 from wirespeed.model.observed import Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -114,5 +115,11 @@ RULE = PortRule(
     "Control); https://docs.kernel.org/PCI/sysfs-pci.html",
     price="the lowest ceiling of the path now and with this link at its full capability: "
     "wirespeed ceiling --explain",
+    explains=(
+        Symptom.CARD_STALLED,
+        Symptom.CARD_BUFFER_FULL,
+        Symptom.PAUSES_SENT,
+        Symptom.LOW_FIGURE,
+    ),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 CORES_THAT_ONE_CHANNEL_WASTES = 4
 
@@ -77,5 +78,6 @@ RULE = PortRule(
     "not overflow is enough, and many drivers start with fewer channels than cores: without "
     "drops this is only a note.",
     source="https://docs.kernel.org/networking/scaling.html (RSS: Suggested Configuration)",
+    explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -12,6 +12,7 @@ from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity,
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -75,5 +76,6 @@ RULE = PortRule(
     "drivers/net/ethernet/mellanox/mlx5/core/en_rep.c; `SR-IOV with a ConnectX-5`, Misc notes",
     price="at most: 1 - 1 / (channels that the card's node has cores for), of what those "
     "channels carry",
+    explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -8,6 +8,7 @@ from wirespeed.facts.queues import Queues
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -89,5 +90,6 @@ RULE = PortRule(
     source="ethtool(8), --set-ring: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(rx_out_of_buffer); https://github.com/LibreQoE/LibreQoS/issues/417 (pause, no drops)",
+    explains=(Symptom.NO_DESCRIPTOR, Symptom.PAUSES_SENT, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -11,6 +11,7 @@ from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity,
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.model.units import line_rate_pps
 
 ONE_RING_S = 100e-6
@@ -92,5 +93,6 @@ RULE = PortRule(
     source="computed from the rings, the link and the frame size; ethtool(8), --set-ring: "
     "https://man7.org/linux/man-pages/man8/ethtool.8.html",
     price="at most: a core may be away for (descriptors of the ring / line rate)",
+    explains=(Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.rules.rdma_packets_lost import counted, rdma_ports
 
 MARKED = (
@@ -65,5 +66,6 @@ RULE = PortRule(
     "drivers/infiniband/hw/mlx5/counters.c (rp_cnp_ignored, np_cnp_sent); "
     "hw/bnxt_re/hw_counters.c; hw/irdma/verbs.c (cnpIgnored); Intel 635330, Congestion Control "
     "Parameter Settings",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 FAST_BPS = 25 * 10**9
 MTUS = (4096, 2048, 1024, 512, 256)
@@ -109,5 +110,6 @@ RULE = PortRule(
     "reach the card's limit of packets per second earlier.",
     source="include/rdma/ib_addr.h (iboe_get_mtu) of Linux; MLNX2-117-1682kn, MTU considerations "
     "for RoCE based applications; InfiniBand Architecture Specification 1.4, annex A17",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, known, read_as
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.rules.rdma_priority_not_lossless import has_vlan
 
 ALL = frozenset(range(8))
@@ -132,5 +133,6 @@ RULE = PortRule(
     source="Zhu et al., Congestion Control for Large-Scale RDMA Deployments (DCQCN), SIGCOMM 2015; "
     "https://docs.nvidia.com/doca/sdk/explicit+congestion+notification/index.html "
     "(ecn/roce_np/enable, ecn/roce_rp/enable)",
+    explains=(Symptom.RDMA_LOSS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 WAY_IN = ("out_of_sequence", "rx_icrc_encapsulated", "oos_drop_count")
 WAY_OUT = (
@@ -117,5 +118,7 @@ RULE = PortRule(
     source="drivers/infiniband/hw/mlx5/counters.c; hw/bnxt_re/hw_counters.c; "
     "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-"
     "parameters; Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4",
+    shows=(Symptom.RDMA_LOSS,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

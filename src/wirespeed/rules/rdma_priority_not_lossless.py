@@ -9,6 +9,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Unreadable, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 UNTAGGED = ("mlx5_core", "mlx4_core")
 """Drivers whose RoCE has a tag in a VLAN alone. Others add one of VLAN 0 for its priority:
@@ -152,5 +153,6 @@ RULE = PortRule(
     source="IEEE 802.1Qbb; dcb-pfc(8): https://man7.org/linux/man-pages/man8/dcb-pfc.8.html; "
     "drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (trust); default_roce_tos: "
     "https://kernel.org/doc/Documentation/ABI/testing/configfs-rdma_cm; RFC 2474 section 3",
+    explains=(Symptom.RDMA_LOSS, Symptom.LOW_FIGURE),
     check=_check,
 )

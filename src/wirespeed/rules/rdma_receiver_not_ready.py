@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.facts.workload import Workload
 from wirespeed.model.finding import ByHand, Finding, Remedy, Severity
 from wirespeed.model.rule import PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.rules.rdma_packets_lost import counted, rdma_ports
 
 HERE = ("out_of_buffer", "rx_out_of_buffer")
@@ -47,5 +48,6 @@ RULE = PortRule(
     source="InfiniBand Architecture Specification 1.4, 9.7.5.2.8 (RNR NAK); "
     "drivers/infiniband/hw/mlx5/counters.c (out_of_buffer, rnr_nak_retry_err); "
     "hw/bnxt_re/hw_counters.c (rx_out_of_buffer, rnr_naks_rcvd)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

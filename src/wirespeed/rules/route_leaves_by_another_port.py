@@ -12,6 +12,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.port import Port
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 TRANSPARENT = ("bond", "team", "bridge", "vlan", "macvlan", "ipvlan", "openvswitch", "vxlan")
 """Kinds whose ports below are known; what a tunnel to elsewhere leaves by is another route."""
@@ -119,5 +120,6 @@ RULE = HostRule(
     "the traffic uses the slow port.",
     source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "
     "https://man7.org/linux/man-pages/man8/ip-rule.8.html",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.facts.routes_lookup import Address
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -66,5 +67,6 @@ RULE = HostRule(
     "route carries all that is sent, and either port may answer ARP requests.",
     source="https://man7.org/linux/man-pages/man8/ip-route.8.html; "
     "https://docs.kernel.org/networking/ip-sysctl.html (arp_filter)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

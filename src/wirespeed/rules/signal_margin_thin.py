@@ -16,6 +16,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 
 LIMITS = {"544,514": 2.4e-4, "528,514": 5e-5, "272,257": 2.4e-4}
 """Code of the FEC, as mlxlink names it, to the bit error rate that it is specified for."""
@@ -204,5 +205,7 @@ RULE = PortRule(
     "https://github.com/yuuki/mlxlink_exporter (real output); mstflint's mlxlink_commander.cpp; "
     "https://docs.kernel.org/networking/ethtool-netlink.html (ETHTOOL_A_FEC_STAT_HIST, 6.18); "
     "https://lore.kernel.org/netdev/20251014212018.7933-1-vadim.fedorenko@linux.dev/",
+    shows=(Symptom.THIN_MARGIN,),
+    explains=(Symptom.DAMAGED_FRAMES, Symptom.LINK_FLAPS),
     check=_check,
 )

@@ -14,6 +14,7 @@ from wirespeed.model.observed import Known, known, value_or_none
 from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -70,5 +71,7 @@ RULE = PortRule(
     source="https://docs.kernel.org/PCI/pci-iov-howto.html",
     purposes=frozenset({Purpose.GUESTS}),
     price=SOFTWARE_SWITCH_FORMULA,
+    shows=(Symptom.NO_VFS,),
+    first=(Symptom.IOMMU_OFF, Symptom.REBOOT_PENDING),
     check=_check,
 )

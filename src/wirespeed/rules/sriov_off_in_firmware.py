@@ -11,6 +11,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError, Known, value_or_none
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 VFS = 8
 """Each VF takes memory space of the host's PCI bridges: with many, some hosts do not boot."""
@@ -109,5 +110,6 @@ RULE = PortRule(
     "where TotalVFs is 0)",
     purposes=frozenset({Purpose.GUESTS}),
     price=SOFTWARE_SWITCH_FORMULA,
+    explains=(Symptom.NO_VFS,),
     check=_check,
 )

@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -79,5 +80,6 @@ RULE = PortRule(
     title="VF transmit rate limited below the port's speed",
     why="The host can limit what a VF sends, and the guest cannot see that limit.",
     source="https://man7.org/linux/man-pages/man8/ip-link.8.html (max_tx_rate)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

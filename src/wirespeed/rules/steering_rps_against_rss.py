@@ -12,6 +12,7 @@ from wirespeed.model.command import write_file
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 ONE_CORE_BPS = 10_000_000_000
 """Below, one core takes what the link brings."""
@@ -82,5 +83,6 @@ RULE = PortRule(
     "interrupt. With one queue it is the only way to use more than one core. If the card has "
     "a queue for every core, RPS is probably redundant and costs CPU time.",
     source="https://docs.kernel.org/networking/scaling.html (RPS: Suggested Configuration)",
+    explains=(Symptom.CPU_BEHIND, Symptom.LOW_FIGURE),
     check=_check,
 )

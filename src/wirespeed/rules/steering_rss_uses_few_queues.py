@@ -8,6 +8,7 @@ from wirespeed.facts.steering import Steering
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 SKEWED = 2
 """A table of 128 entries over 63 queues gives 2 or 3 to each: below 2 to 1 it is rounding."""
@@ -91,5 +92,6 @@ RULE = PortRule(
     "one core do all of it. Some drivers do not update the table when the number of channels "
     "changes.",
     source="https://docs.kernel.org/networking/scaling.html (RSS: Receive Side Scaling)",
+    explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

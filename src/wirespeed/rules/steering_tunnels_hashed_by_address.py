@@ -8,6 +8,7 @@ from wirespeed.facts.steering import Steering
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -66,5 +67,6 @@ RULE = PortRule(
     "treats all traffic from one peer as one flow.",
     source="RFC 7348, section 5 (outer UDP header); https://support.cumulusnetworks.com/hc/en-us/"
     "articles/202862933-Slow-Bandwidth-Performance-Utilization-while-Using-VXLAN",
+    explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

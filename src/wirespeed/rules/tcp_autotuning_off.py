@@ -7,6 +7,7 @@ from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 NAME = "net.ipv4.tcp_moderate_rcvbuf"
 
@@ -42,5 +43,6 @@ RULE = HostRule(
     "sender fills it. With tcp_moderate_rcvbuf off, buffer and window stay at that size.",
     source="https://docs.kernel.org/networking/ip-sysctl.html (tcp_moderate_rcvbuf)",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

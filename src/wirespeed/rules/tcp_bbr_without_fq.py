@@ -8,6 +8,7 @@ from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 OWN_PACING = (4, 13)
 """Since then TCP paces by a timer of each socket where there is no fq."""
@@ -53,5 +54,6 @@ RULE = HostRule(
     source="Linux, net/ipv4/tcp_bbr.c (NOTE: BBR might be used with the fq qdisc …); tc-fq(8), "
     "https://man7.org/linux/man-pages/man8/tc-fq.8.html",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -19,6 +19,7 @@ from wirespeed.model.finding import Change, Evidence, Finding, Severity
 from wirespeed.model.observed import CannotTellError, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 MEASURED_SHARE = (6, 6)
 """Since then the window's share of a receive buffer is measured, not set."""
@@ -139,5 +140,6 @@ RULE = PortRule(
     "tcp_adv_win_scale); RFC 7323 section 1.1; RFC 9293 section 3.8.6",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
     price="window / round-trip time / payload of a frame: now, and with bandwidth x delay",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

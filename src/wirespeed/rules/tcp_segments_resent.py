@@ -7,6 +7,7 @@ from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 FEWEST = 10
 SHARE = 0.001
@@ -69,5 +70,7 @@ RULE = HostRule(
     "line rate on a path that loses frames for other reasons. BBR uses the measured delivery "
     "rate instead. Without loss, changing the congestion control gains nothing.",
     source="RFC 9438 (CUBIC) section 4.6; Cardwell et al., BBR, ACM Queue 14 (5), 2016; RFC 6298",
+    shows=(Symptom.SEGMENTS_RESENT,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

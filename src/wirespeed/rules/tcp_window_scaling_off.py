@@ -7,6 +7,7 @@ from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 NAME = "net.ipv4.tcp_window_scaling"
 LARGEST_WINDOW_BYTES = 65535
@@ -41,5 +42,6 @@ RULE = HostRule(
     source="RFC 7323 section 2; https://docs.kernel.org/networking/ip-sysctl.html "
     "(tcp_window_scaling)",
     purposes=frozenset({Purpose.TCP, Purpose.STORAGE}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -8,6 +8,7 @@ from wirespeed.facts.ports import Ports
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 
 LEAST_SHARE = 0.05
 """The two counters are not read at one moment: a smaller difference may be of that."""
@@ -84,5 +85,6 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(vPort and physical port counters); https://github.com/NVIDIA/daqiri/pull/108 "
     "(`tx_packets_phy` flat while both ends were one physical port)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

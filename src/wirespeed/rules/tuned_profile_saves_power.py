@@ -8,6 +8,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 _SAVING = (
     "balanced balanced-battery desktop desktop-powersave laptop-ac-powersave "
@@ -65,5 +66,6 @@ RULE = HostRule(
     source="https://github.com/redhat-performance/tuned: tuned.service, tuned-main.conf "
     "(rollback), profiles/balanced, profiles/network-latency",
     purposes=frozenset({Purpose.DPDK, Purpose.TCP, Purpose.STORAGE, Purpose.LATENCY}),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 
 FULL = 0.95
 """Part of one CPU. A thread that sleeps between frames has less; ticks of 10 ms count 1 % off."""
@@ -82,5 +83,6 @@ RULE = HostRule(
     source="https://github.com/esnet/iperf/releases/tag/3.16; "
     "https://github.com/esnet/iperf/issues/289; https://github.com/esnet/iperf/issues/1870; "
     "proc(5): utime, stime",
+    explains=(Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplink, EsxiUplinks
 from wirespeed.platforms.esxi.facts.vsphere import by_vsphere, is_esxi
 
@@ -88,5 +89,6 @@ RULE = HostRule(
     "frames that the uplink drops.",
     source="DPDK 19.08 Mellanox NIC performance report, test 5; counters of `esxcli network nic "
     "stats get`; IEEE 802.3 annex 31B (pause)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.model.ceiling import Input
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.esxi.facts.esxi_ports import EsxiPort, EsxiPorts
 from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplinks
 from wirespeed.platforms.esxi.facts.vsphere import by_vsphere, is_esxi
@@ -87,5 +88,6 @@ RULE = HostRule(
     source="NVIDIA, ConnectX-4 and newer native ESXi driver user manual, Ethernet network "
     "(`esxcli network nic get`)",
     price=f"at most: {FORMULA}",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Observed, known, value_or_none
 from wirespeed.model.rule import HostExam, HostRule, of_each
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.switch.facts.switchport_pairs import Pair, pairs
 from wirespeed.platforms.switch.facts.switchport_port import without_negotiation
 
@@ -86,5 +87,6 @@ RULE = HostRule(
     "card. Either both ends negotiate, or both are set to the same speed. An optical link of "
     "10 Gb/s or more that is up is right without: its standard has no negotiation.",
     source="IEEE 802.3 clause 73; a report of ConnectX-4 Lx cards at Dell N4000 switches",
+    explains=(Symptom.NO_LINK, Symptom.SLOW_LINK, Symptom.HALF_DUPLEX),
     check=_check,
 )

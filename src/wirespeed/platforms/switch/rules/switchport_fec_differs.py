@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule, of_each
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.switch.facts.switchport_pairs import Pair, pairs
 
 NONE = ("off", "none")
@@ -51,5 +52,6 @@ RULE = HostRule(
     why="FEC changes the encoding on the wire, so both ends must use the same mode. If the two "
     "ends are set to different modes, the link stays down or flaps.",
     source="IEEE 802.3 clauses 74, 91 and 108",
+    explains=(Symptom.NO_LINK, Symptom.DAMAGED_FRAMES),
     check=_check,
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.switch.facts.switchport import Switch, Switches
 from wirespeed.platforms.switch.facts.switchport_port import SwitchPort
 
@@ -85,5 +86,6 @@ RULE = HostRule(
     why="The host counts damaged frames that it receives; only the switch counts those that the "
     "host sends. TCP treats each loss as congestion.",
     source="IEEE 802.3 clause 30.3.1.1.6 (aFrameCheckSequenceErrors)",
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.RDMA_LOSS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import HostExam, HostRule, of_each
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.switch.facts.switchport_ends import CableEnd, cable_ends
 
 
@@ -47,5 +48,6 @@ RULE = HostRule(
     "no ICMP message. Pings and logins work, but a file copy hangs: its full-size packets "
     "never arrive.",
     source="IEEE 802.1Q 6.5.8; RFC 4821 section 1 (black holes)",
+    explains=(Symptom.SEGMENTS_RESENT, Symptom.RDMA_LOSS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -7,6 +7,7 @@ from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import HostExam, HostRule, of_each
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.switch.facts.switchport_pairs import Pair, pairs
 from wirespeed.platforms.switch.facts.switchport_port import most_bps
 
@@ -82,5 +83,6 @@ RULE = HostRule(
     source="IEEE 802.3 clauses 37, 49 and 73; a report of ConnectX-4 Lx cards at Dell N4000 "
     "switches: 1 Gb/s, and 10 Gb/s once both were set",
     price="line rate now and at the best speed that both ends are set for",
+    explains=(Symptom.SLOW_LINK, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -8,6 +8,7 @@ from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError, known, value_or_none
 from wirespeed.model.rule import HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.switch.facts.switchport_port import most_bps, without_negotiation
 from wirespeed.platforms.switch.facts.windows_far_end import WindowsPair, windows_pairs
 from wirespeed.platforms.windows.facts.windows_adapters import SOURCE, WindowsAdapter
@@ -123,5 +124,6 @@ RULE = HostRule(
     "is set to: only the missing link at such a port shows it.",
     source="`Force Mellanox ConnectX-4 Lx 25Gbps to 10Gbps speed`; IEEE 802.3 clauses 37 and 73",
     price="line rate now and at the best speed that both ends are set for",
+    explains=(Symptom.NO_LINK, Symptom.SLOW_LINK),
     check=_check,
 )

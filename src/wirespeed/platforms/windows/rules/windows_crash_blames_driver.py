@@ -7,6 +7,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBindings
 from wirespeed.platforms.windows.facts.windows_crashes import (
@@ -111,5 +112,6 @@ RULE = HostRule(
     "which NDIS called while it detached filters.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 3; "
     "https://learn.microsoft.com/windows-hardware/drivers/debuggercmds/-analyze",
+    shows=(Symptom.HOST_CRASHES,),
     check=_check,
 )

@@ -8,6 +8,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_bindings import (
     SOURCE,
@@ -100,5 +101,7 @@ RULE = HostRule(
     "detached.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 3 and 4; "
     "https://github.com/nmap/nmap/issues/1642",
+    shows=(Symptom.FOREIGN_FILTER,),
+    explains=(Symptom.HOST_CRASHES, Symptom.SETTING_REVERTED),
     check=_check,
 )

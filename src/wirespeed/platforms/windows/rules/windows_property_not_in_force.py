@@ -10,6 +10,7 @@ from wirespeed.model.observed import CannotTellError, Known, Observed, value_or_
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_advanced import (
     SOURCE,
@@ -214,5 +215,6 @@ RULE = HostRule(
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
     "standardized-inf-keywords-for-network-devices; "
     "https://learn.microsoft.com/powershell/module/netadapter/get-netadapterrsc",
+    shows=(Symptom.SETTING_REVERTED,),
     check=_check,
 )

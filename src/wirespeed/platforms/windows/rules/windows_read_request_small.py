@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_hardware import SOURCE, WindowsHardwares
 from wirespeed.platforms.windows.facts.windows_host import require_windows
@@ -61,5 +62,6 @@ RULE = HostRule(
     "BIOS that is set for compatibility lowers the size for all slots.",
     source="https://learn.microsoft.com/powershell/module/netadapter/get-netadapterhardwareinfo "
     "(PciExpressMaxReadRequestSize); PCI Express Base Specification, section 7.5.3.4",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

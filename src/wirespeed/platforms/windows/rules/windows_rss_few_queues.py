@@ -9,6 +9,7 @@ from wirespeed.model.observed import Known, known
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_advanced import WindowsAdvanced
 from wirespeed.platforms.windows.facts.windows_behind import is_below_switch, receiving_cards
@@ -99,5 +100,6 @@ RULE = HostRule(
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
     "standardized-inf-keywords-for-rss",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -6,6 +6,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
 from wirespeed.platforms.windows.facts.windows_hardware import SOURCE as HARDWARE_SOURCE
@@ -70,5 +71,6 @@ RULE = HostRule(
     "distance of each RSS processor from the card.",
     source="https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddndis/"
     "ns-ntddndis-_ndis_rss_processor (PreferenceIndex)",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

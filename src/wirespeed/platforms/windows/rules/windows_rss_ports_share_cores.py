@@ -6,6 +6,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
 from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_windows
@@ -65,5 +66,6 @@ RULE = HostRule(
     "CPU use from 22 to 12 % and from 24 to 8 %; the throughput stayed the same or fell.",
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/powershell/module/netadapter/set-netadapterrss",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

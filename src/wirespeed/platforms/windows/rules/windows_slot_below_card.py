@@ -13,6 +13,7 @@ from wirespeed.model.observed import Known, known
 from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.question import Question
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_behind import card_behind
 from wirespeed.platforms.windows.facts.windows_hardware import (
@@ -120,5 +121,6 @@ RULE = HostRule(
     "Express Base Specification, section 7.5.3",
     price="the lowest ceiling of the path now and with this link at its full capability: "
     "wirespeed ceiling --explain",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -10,6 +10,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch, fast_cards
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
@@ -153,5 +154,7 @@ RULE = HostRule(
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Steps 2 to 6; "
     "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
     "create-a-virtual-switch-for-hyper-v-virtual-machines",
+    explains=(Symptom.CARD_BYPASSED, Symptom.LOW_FIGURE),
+    first=(Symptom.FOREIGN_FILTER,),
     check=_check,
 )

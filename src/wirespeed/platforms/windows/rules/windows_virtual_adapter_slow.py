@@ -6,6 +6,7 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import SOURCE, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_behind import NOMINAL_BPS, fast_cards
 from wirespeed.platforms.windows.facts.windows_host import require_windows
@@ -44,5 +45,7 @@ RULE = HostRule(
     why="A vEthernet adapter on an internal switch reports 10 Gb/s and has no wire behind it. In "
     "the WSL2 document it limited the path of a host with a 100 Gb/s card.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Step 1",
+    shows=(Symptom.CARD_BYPASSED,),
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

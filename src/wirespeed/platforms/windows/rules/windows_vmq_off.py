@@ -9,6 +9,7 @@ from wirespeed.model.observed import Known, Observed, known
 from wirespeed.model.powershell import exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch, receiving_cards
 from wirespeed.platforms.windows.facts.windows_host import require_windows
@@ -155,5 +156,6 @@ RULE = HostRule(
     "server-2012/ (3 to 5 Gb/s of one core); https://learn.microsoft.com/powershell/module/hyper-v/"
     "set-vmnetworkadapter (VmqWeight: 0 disables VMQ)",
     price=f"Bound, with VMQ off or not offered: {FORMULA}.",
+    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

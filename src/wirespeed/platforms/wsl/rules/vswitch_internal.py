@@ -11,6 +11,7 @@ from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import fast_cards
 
@@ -91,5 +92,8 @@ RULE = PortRule(
     "https://learn.microsoft.com/windows-server/virtualization/hyper-v/get-started/"
     "create-a-virtual-switch-for-hyper-v-virtual-machines (external, internal, private)",
     price="speed that the virtual adapter reports, now and of the fastest card of Windows",
+    shows=(Symptom.CARD_BYPASSED,),
+    explains=(Symptom.LOW_FIGURE,),
+    first=(Symptom.FOREIGN_FILTER,),
     check=_check,
 )

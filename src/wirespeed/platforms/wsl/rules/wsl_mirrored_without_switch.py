@@ -7,6 +7,7 @@ from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, S
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch, fast_cards
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_switches import SOURCE, WindowsSwitches
@@ -62,5 +63,8 @@ RULE = HostRule(
     "mode too: 40 instead of 23 Gb/s on the machine of the WSL2 document. The reason is not "
     "published.",
     source="`From 10 to 40Gbps - Getting a Mellanox ConnectX-5 Working in WSL2`, Key Lessons",
+    shows=(Symptom.CARD_BYPASSED,),
+    explains=(Symptom.LOW_FIGURE,),
+    first=(Symptom.FOREIGN_FILTER,),
     check=_check,
 )
