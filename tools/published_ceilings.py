@@ -23,7 +23,7 @@ from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import goodput_bps
 from wirespeed.ceilings.vswitch import vswitch_ceiling
-from wirespeed.model.ceiling import Band, Ceiling, Direction, Ledger
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Ledger, Quantity
 from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.units import load_bps_l1
 
@@ -155,7 +155,7 @@ def _ceilings(setup: Row, frame_bytes: int, direction: Direction) -> Iterator[Ce
         )
     if setup["vswitch_gbps"]:
         reported_bps = int(float(setup["vswitch_gbps"]) * 1e9)
-        yield vswitch_ceiling(reported_bps, frame_bytes, direction, source)
+        yield vswitch_ceiling(reported_bps, frame_bytes, direction, source, Quantity.ASSUMED)
     if setup["core_gbps"]:
         low, high = (float(gbps) * 1e9 for gbps in setup["core_gbps"].split("|"))
         core_bps = Band(low=low, high=high)

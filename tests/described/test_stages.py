@@ -95,8 +95,6 @@ def test_a_document_ends_with_nothing_wrong(document: str):
 @pytest.mark.parametrize(
     ("name", "port", "element", "most_bps"),
     [
-        ("wsl2-0-as_found", "eth2", "virtual switch", 10.1e9),
-        ("wsl2-1-external_switch", "eth2", "virtual switch", 101e9),
         ("wsl2_slot-0-slot_of_x4", "enp33s0np0", "pcie 0000:21:00.0", 64e9),
         ("sriov_legacy-5-legacy_vlan", "enp3s0f0np0", "ethernet", 100e9),
         ("10g_switch-1-switch_negotiates", "ens1f0np0", "ethernet", 1e9),
@@ -110,6 +108,14 @@ def test_what_bounds_the_path_is_named(name: str, port: str, element: str, most_
         assert bound is not None
         assert bound.element == element
         assert 0.75 * most_bps < bound.load_bps_l1.low <= most_bps
+
+
+@pytest.mark.parametrize("stage", ["wsl2-0-as_found", "wsl2-1-external_switch"])
+def test_what_wsl_alone_is_told_of_its_adapter_bounds_nothing(stage: str):
+    facts = HostFacts(stage, parse_capture(captured(stage), stage))
+    for ledger in diagnose(facts, Question()).ledgers:
+        assert [ledger.bound(direction) for direction in Direction] == [None, None]
+        assert ledger.reported(Direction.RECEIVE) is not None
 
 
 def test_a_figure_above_the_cable_is_doubted():

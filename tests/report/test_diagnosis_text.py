@@ -38,7 +38,8 @@ enp59s0: most that each element carries of 1518-byte frames, Gb/s
 why: wirespeed doctor --explain pcie.width_below_capability"""
 
 GOOD = """\
-alpha: nothing wrong was found, but 3 conditions could not be determined
+alpha: nothing wrong was found, but ethtool is not installed: 3 conditions could
+not be determined
   no finding above a note (1518-byte frames)
   nothing holds enp59s0 below 100.0 Gb/s, bound by ethernet
 

@@ -1,6 +1,6 @@
 """What cores can carry: clock over cycles for each frame."""
 
-from wirespeed.model.ceiling import Band, Ceiling, Direction, Input
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Quantity
 
 DPDK_CYCLES_PER_PACKET = (33.0, 43.7)
 """Of one core for a forwarded frame of 64 bytes: those that were busy, and all that passed.
@@ -46,6 +46,7 @@ def cores_ceiling(
             Input(name="clock", shown=f"{core_hz / 1e9:g} GHz", source=source),
             Input(name="cycles per packet", shown=shown, source=source, assumed=assumed),
         ),
+        kind=Quantity.MEASURED if assumed else Quantity.LIMIT,
     )
 
 
@@ -75,4 +76,5 @@ def measured_cores_ceiling(
                 source=source,
             ),
         ),
+        kind=Quantity.MEASURED,
     )

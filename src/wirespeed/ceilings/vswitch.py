@@ -1,17 +1,22 @@
-"""What a virtual switch or adapter carries by its own account."""
+"""What an adapter of a virtual switch reports of itself."""
 
-from wirespeed.model.ceiling import Band, Ceiling, Direction, Input
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Quantity
 from wirespeed.model.units import FCS_BYTES, line_rate_pps
 
 
 def vswitch_ceiling(
-    reported_bps: int, frame_bytes: int, direction: Direction, source: str
+    reported_bps: int,
+    frame_bytes: int,
+    direction: Direction,
+    source: str,
+    kind: Quantity = Quantity.NOMINAL,
 ) -> Ceiling:
     """Frames per second of an adapter of a virtual switch that reports `reported_bps`.
 
-    Nothing in the adapter has to hold it to that figure, so it is an assumption; where the switch
-    does (Hyper-V's internal switch, as described for WSL2) it is the ceiling. No wire is there:
-    `high` counts the frame's bytes without FCS, `low` counts as an Ethernet of that speed would.
+    Nothing holds the adapter to that figure, so it is nominal: Hyper-V's internal switch reports
+    10 Gb/s, and 23 were measured through it (the WSL2 document). No wire is there: `high` counts
+    the frame's bytes without FCS, `low` counts as an Ethernet of that speed would. `kind`: of a
+    path that is only stated, what is said of the switch is taken to hold.
     """
     return Ceiling(
         element="virtual switch",
@@ -23,4 +28,5 @@ def vswitch_ceiling(
         ),
         formula="reported speed / (8 x frame), with 20 bytes of wire overhead or without FCS",
         inputs=(Input(name="reported speed", shown=f"{reported_bps / 1e9:g} Gb/s", source=source),),
+        kind=kind,
     )

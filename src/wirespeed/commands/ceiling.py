@@ -15,7 +15,7 @@ from wirespeed.ceilings.tcp import goodput_bps, tcp_payload_bytes, tcp_window_ce
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.commands import ceiling_options as option
 from wirespeed.commands.described import Described
-from wirespeed.model.ceiling import Ceiling, Direction, Ledger
+from wirespeed.model.ceiling import Ceiling, Direction, Ledger, Quantity
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import ascii_json
 from wirespeed.model.observed import CannotTellError
@@ -213,7 +213,7 @@ def _described(
         _needs(given, "pcie", "payload", "read_request")
     if given["vswitch"] is not None:
         reported_bps = option.gigabits_bps("vswitch", given["vswitch"])
-        yield vswitch_ceiling(reported_bps, frame_bytes, direction, GIVEN)
+        yield vswitch_ceiling(reported_bps, frame_bytes, direction, GIVEN, Quantity.ASSUMED)
     yield from _cores(question, given, direction)
     yield from _window(question, given, direction)
 

@@ -1,5 +1,6 @@
 """The most that an element of a path can carry, and the ledger of a whole path."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 from wirespeed.model.frozen import Frozen
@@ -11,6 +12,19 @@ class Direction(StrEnum):
 
     RECEIVE = "receive"
     TRANSMIT = "transmit"
+
+
+class Quantity(StrEnum):
+    """What a ceiling's figure is worth."""
+
+    LIMIT = "limit"
+    """Arithmetic of wires, buses and clocks: no measurement exceeds it."""
+    MEASURED = "measured elsewhere"
+    """A published measurement: another machine may carry more."""
+    ASSUMED = "assumed"
+    """What somebody stated for a path that may not exist."""
+    NOMINAL = "reported"
+    """What a driver reports of an adapter that nothing holds to it."""
 
 
 class Band(Frozen):
@@ -46,6 +60,7 @@ class Ceiling(Frozen):
     load_pps: Band
     formula: str
     inputs: tuple[Input, ...]
+    kind: Quantity = Quantity.LIMIT
 
     @property
     def load_bps_l1(self) -> Band:
@@ -68,14 +83,26 @@ class Ledger(Frozen):
     """Every ceiling holds while the other direction carries as much."""
 
     def bound(self, direction: Direction) -> Ceiling | None:
-        """Give the ceiling that bounds the path in one direction: the lowest. None: none known."""
-        candidates = [c for c in self.ceilings if c.direction is direction]
-        return min(candidates, key=lambda c: c.load_pps.low, default=None)
+        """Give the ceiling that bounds the path in one direction: the lowest. None: none known.
+
+        What is only reported bounds nothing.
+        """
+        return min(self._bounding(direction), key=lambda c: c.load_pps.low, default=None)
 
     def most(self, direction: Direction) -> Ceiling | None:
         """Give the ceiling that nothing can lie above: the lowest high end. None: none known."""
-        candidates = [c for c in self.ceilings if c.direction is direction]
-        return min(candidates, key=lambda c: c.load_pps.high, default=None)
+        return min(self._bounding(direction), key=lambda c: c.load_pps.high, default=None)
+
+    def reported(self, direction: Direction) -> Ceiling | None:
+        """Give the lowest figure that is only reported. None: there is none."""
+        found = [c for c in self._of(direction) if c.kind is Quantity.NOMINAL]
+        return min(found, key=lambda c: c.load_pps.low, default=None)
+
+    def _of(self, direction: Direction) -> Iterator[Ceiling]:
+        return (c for c in self.ceilings if c.direction is direction)
+
+    def _bounding(self, direction: Direction) -> Iterator[Ceiling]:
+        return (c for c in self._of(direction) if c.kind is not Quantity.NOMINAL)
 
     def may_bound(self, direction: Direction) -> tuple[Ceiling, ...]:
         """Every ceiling that could be the lowest, as bands overlap; by their low ends."""
@@ -86,9 +113,8 @@ class Ledger(Frozen):
             sorted(
                 (
                     c
-                    for c in self.ceilings
-                    if c.direction is direction
-                    and (c is most or c.load_pps.low < most.load_pps.high)
+                    for c in self._bounding(direction)
+                    if c is most or c.load_pps.low < most.load_pps.high
                 ),
                 key=lambda c: c.load_pps.low,
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wirespeed.ceilings.ethernet import is_without_link
 from wirespeed.model.bound import Bound, BoundUnit
-from wirespeed.model.ceiling import Band, Direction, Input, Ledger
+from wirespeed.model.ceiling import Band, Ceiling, Direction, Input, Ledger, Quantity
 from wirespeed.model.command import Command
 from wirespeed.model.finding import (
     Danger,
@@ -175,7 +175,7 @@ def bound_text(ledger: Ledger, before: str) -> str:
             band = Band(low=bound.load_pps.low, high=most.load_pps.high)
             figures[direction] = f"{unit.band(band)} {unit.name}"
             # Where bands overlap, each of them may be the lowest.
-            elements[direction] = " or ".join(c.element for c in ledger.may_bound(direction))
+            elements[direction] = " or ".join(map(_element, ledger.may_bound(direction)))
     one = next(iter(elements.values())) if len(set(elements.values())) == 1 else ""
     if one and len(figures) == len(Direction) and len(set(figures.values())) == 1:
         return f"{before} {next(iter(figures.values()))}, bound by {one}"
@@ -186,6 +186,21 @@ def bound_text(ledger: Ledger, before: str) -> str:
     return f"{before} {' and '.join(apart)}" if apart else ""
 
 
+def _element(ceiling: Ceiling) -> str:
+    """Name an element, and that its figure is of another machine where it is."""
+    is_elsewhere = ceiling.kind is Quantity.MEASURED
+    return f"{ceiling.element} ({ceiling.kind})" if is_elsewhere else ceiling.element
+
+
+def reported_text(ledger: Ledger) -> str:
+    """Say what an adapter reports of itself where nothing that bounds it is known; else empty."""
+    found = ledger.reported(Direction.TRANSMIT)
+    if found is None or ledger.bound(Direction.TRANSMIT) is not None:
+        return ""
+    reported = found.inputs[0].shown
+    return f"{ledger.port}: it reports {reported}, which bounds nothing; what does is not known"
+
+
 def bound_texts(diagnosis: Diagnosis) -> tuple[str, ...]:
     """What each port carries at most, and why; in words of praise where that is earned."""
     found = bool(counted(diagnosis))
@@ -194,7 +209,8 @@ def bound_texts(diagnosis: Diagnosis) -> tuple[str, ...]:
         bound = bound_text(ledger, bound_prefix(diagnosis, ledger, found=found))
         why = "" if found or is_without_link(ledger) else "; ".join(doubts(diagnosis, ledger))
         texts.append(
-            (bound or f"{ledger.port}: what bounds it is not known") + (f" ({why})" if why else "")
+            (bound or reported_text(ledger) or f"{ledger.port}: what bounds it is not known")
+            + (f" ({why})" if why else "")
         )
     if diagnosis.ports_unknown:
         return (f"which ports this host has could not be determined: {diagnosis.ports_unknown}",)
@@ -227,7 +243,9 @@ def verdict_text(diagnosis: Diagnosis) -> str:
     if not unknown:
         return "nothing wrong was found"
     count = sum(len(group.verdicts) for group in unknown)
-    return f"nothing wrong was found, but {conditions(count)} could not be determined"
+    most = unknown[0]
+    why = f"{most.reason}: " if 2 * len(most.verdicts) > count > 1 else ""
+    return f"nothing wrong was found, but {why}{conditions(count)} could not be determined"
 
 
 def about_texts(diagnosis: Diagnosis, ports: int | None = None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from wirespeed.model.ceiling import Ceiling, Ledger
+from wirespeed.model.ceiling import Ceiling, Ledger, Quantity
 from wirespeed.model.shown import shown
 from wirespeed.report import svg
 from wirespeed.report.ledger_bars import CUT, full_scale, merged_directions
@@ -53,6 +53,8 @@ def _row(
         for load_pps in (ceiling.load_pps.low, ceiling.load_pps.high)
     )
     css = " bound" if role else ""
+    low = left if ceiling.kind is Quantity.NOMINAL else low
+    role = "only reported: it does not bound" if ceiling.kind is Quantity.NOMINAL else role
     cut = f"{CUT} " if left + ceiling.load_pps.high * scale > right + 1 else ""
     told = f"{shown(ceiling.element)}: {unit.band(ceiling.load_pps)} {unit.name}"
     return svg.element(
