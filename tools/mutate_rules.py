@@ -53,7 +53,7 @@ def _is_killed(mutation: Mutation, module: ModuleType, cases: list[Case]) -> boo
 EVERY: dict[str, Callable[[Finding], Finding]] = {
     "consequence X": lambda one: one.model_copy(update={"so": "X"}),
     "no price": lambda one: one.model_copy(update={"changes": (), "bounds": ()}),
-    "unpriced X": lambda one: one.model_copy(update={"unpriced": "X"}),
+    "unpriced X": lambda one: one.model_copy(update={"unpriced": "X"}) if one.unpriced else one,
     "command cat X": lambda one: one.model_copy(
         update={"evidence": tuple(e.model_copy(update={"source": "cat X"}) for e in one.evidence)}
     ),

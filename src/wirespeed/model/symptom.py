@@ -19,6 +19,7 @@ class Symptom(StrEnum):
     DAMAGED_FRAMES = "frames arrive damaged"
     THIN_MARGIN = "FEC corrects nearly as much as it can"
     BOND_DEGRADED = "a member of the bond carries nothing, or less than it should"
+    UNEVEN_MEMBERS = "a member of a bond carries next to nothing while another carries the load"
     CARD_RESET = "the driver stopped or reset the card"
     CARD_STALLED = "the card waits for the PCIe bus"
     CARD_BUFFER_FULL = "the card's receive buffer overflows"

@@ -62,6 +62,6 @@ RULE = HostRule(
     "spare.",
     source="https://docs.kernel.org/networking/bonding.html (Querying bonding configuration)",
     shows=(Symptom.BOND_DEGRADED,),
-    explains=(Symptom.LOW_FIGURE,),
+    explains=(Symptom.UNEVEN_MEMBERS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -53,6 +53,6 @@ RULE = HostRule(
     "outside that aggregate stays up but carries no traffic.",
     source="https://docs.kernel.org/networking/bonding.html (802.3ad; ad_select)",
     shows=(Symptom.BOND_DEGRADED,),
-    explains=(Symptom.LOW_FIGURE,),
+    explains=(Symptom.UNEVEN_MEMBERS, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -192,6 +192,6 @@ RULE = HostRule(
     source="https://docs.kernel.org/networking/bonding.html (xmit_hash_policy: layer2; "
     "`all traffic to a particular network peer on the same slave`)",
     price=f"Bound: {FORMULA}.",
-    explains=(Symptom.LOW_FIGURE,),
+    explains=(Symptom.UNEVEN_MEMBERS, Symptom.LOW_FIGURE),
     check=_check,
 )

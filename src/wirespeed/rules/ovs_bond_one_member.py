@@ -91,6 +91,6 @@ RULE = HostRule(
     "A host that encapsulates its guests' traffic sends all of it from one MAC address.",
     source="ovs-vswitchd.conf.db(5), table Port, bond_mode; "
     "https://docs.openvswitch.org/en/latest/topics/bonding/",
-    explains=(Symptom.LOW_FIGURE,),
+    explains=(Symptom.UNEVEN_MEMBERS, Symptom.LOW_FIGURE),
     check=_check,
 )
