@@ -51,7 +51,8 @@ def _is_link(severity: str, layer: str) -> bool:
 def _said(address: str, in_log: Logged) -> Iterator[Evidence]:
     for (severity, layer), count in in_log.items():
         yield Evidence(
-            found=f"the kernel's log, of {address}: {severity}, {layer}, {count} times",
+            found=f"the kernel's log, of {address}: {severity}, {layer}, "
+            + ("once" if count == 1 else f"{count} times"),
             source="dmesg",
         )
 
@@ -101,8 +102,10 @@ def _finding(
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="an error costs about a microsecond of link time: latency and the risk of a "
-        "narrower link matter, not lost throughput",
+        unpriced="what a failed transfer costs is the time until the driver works again: dmesg"
+        if is_severe
+        else "an error costs about a microsecond of link time: latency and the risk of a narrower "
+        "link matter, not lost throughput",
     )
 
 

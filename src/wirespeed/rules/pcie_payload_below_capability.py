@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from wirespeed.ceilings.devices import device_for
-from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.ceilings.pcie import pcie_changes
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
-from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -22,10 +20,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("no PCI Express link of a physical function can be seen")
     config = exam.host[PciConfig]
     states = [(link, link_state(link, config, address)) for link in links if has_state(link)]
+    now = known(config.of(address).max_payload_bytes, f"payload size of {address}")
     # Of a switch each of its two functions has a say: all of them must take the longest packet.
     way = dict.fromkeys(a for link in links for a in (link.lower.address, link.upper.address))
     supported = {a: known(config.of(a).max_payload_supported_bytes, f"payload of {a}") for a in way}
-    now = known(config.of(address).max_payload_bytes, f"payload size of {address}")
     possible = min(supported.values())
     if now >= possible:
         return
@@ -54,19 +52,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         changes=tuple(
-            Change(
-                after=pcie_ceiling(
-                    replace(state, max_payload_bytes=possible),
-                    exam.question.frame_bytes,
-                    direction,
-                    link.element,
-                    "after the remedy",
-                    device=device_for(exam.question.purpose),
-                    bidirectional=exam.question.bidirectional,
-                )
-            )
+            change
             for link, state in states
-            for direction in Direction
+            for change in pcie_changes(
+                replace(state, max_payload_bytes=possible), link.element, exam.question
+            )
         ),
     )
 
