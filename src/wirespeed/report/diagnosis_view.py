@@ -28,7 +28,9 @@ ONE_FOR_ALL = {
     ("firmware.", "pcie.", "sriov.off_in_firmware", "driver.lacks_offload"): re.compile(
         r"(?<=:[0-9a-f]{2})\.[0-7]\b"
     ),
-    ("memory.no_hugepages_on_node",): re.compile(r"\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b"),
+    ("memory.no_hugepages_on_node",): re.compile(
+        r"\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b"
+    ),
 }
 """Rules about what all functions of a card, or all cards of a NUMA node, share; and what tells
 their findings apart: the function's number, or its address."""
