@@ -4,13 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from wirespeed.ceilings.pcie import pcie_changes
+from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import known
+from wirespeed.model.observed import Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+
+PARAMETER = "pcie_bus_perf"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -30,6 +33,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not any(exam.ledger.may_be_bound_by(link.element) for link, _ in states):
         raise DoesNotApplyError("the link is not the ceiling of this port at any payload size")
     bounds = any(exam.ledger.is_bound_by(link.element) for link, _ in states)
+    started_with = tuple(_started_with(exam))
     least = min(supported, key=lambda a: supported[a])
     yield exam.finding(
         Severity.RISK if bounds else Severity.NOTE,
@@ -39,14 +43,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 found=f"every function up to the root port supports {possible} bytes",
                 source=f"setpci -s {least} CAP_EXP+4.w",
             ),
+            *started_with,
         ),
         so=f"each frame crosses the link in packets of {now} bytes with 20 to 24 bytes of header "
         f"each, although {possible} bytes are possible"
         + ("" if bounds else ("; another element may limit this port first")),
         remedies=(
             Remedy(
-                text="set the payload size in the BIOS to automatic, or boot with "
-                "pci=pcie_bus_perf; do not change it on one function alone",
+                text="set the payload size in the BIOS to automatic"
+                + ("" if started_with else f", or boot with pci={PARAMETER}")
+                + "; do not change it on one function alone",
                 danger=Danger.REBOOT,
                 by_hand=ByHand.BIOS,
             ),
@@ -59,6 +65,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             )
         ),
     )
+
+
+def _started_with(exam: PortExam) -> Iterator[Evidence]:
+    """What the kernel was told already, and did not do."""
+    line = exam.host[Kernel].command_line
+    values = line.value.values("pci") if isinstance(line, Known) else ()
+    if any(PARAMETER in value.split(",") for value in values):
+        yield Evidence(found=f"the kernel runs with pci={PARAMETER}", source=line.source)
 
 
 RULE = PortRule(
