@@ -11,9 +11,11 @@ The paper ends at 8 GT/s; what flits change is that of the PCIe Base Specificati
 import math
 from dataclasses import dataclass
 
-from wirespeed.ceilings.devices import MLX5_KERNEL, DeviceModel
+from wirespeed.ceilings.devices import MLX5_KERNEL, DeviceModel, device_for
 from wirespeed.model.ceiling import Band, Ceiling, Direction, Input
+from wirespeed.model.finding import Change
 from wirespeed.model.pcie_link import PcieLink
+from wirespeed.model.question import Question
 from wirespeed.model.units import FCS_BYTES
 
 FRAMING_BYTES = 8
@@ -108,6 +110,24 @@ def pcie_ceiling(
         formula=f"GT/s x {'236/256' if link.has_flits else 'encoding'} x lanes / "
         "(8 x bytes on the link for one frame)",
         inputs=_inputs(link, source, device, bidirectional=bidirectional),
+    )
+
+
+def pcie_changes(after: PcieLink, element: str, question: Question) -> tuple[Change, ...]:
+    """Give what a link carries in both directions once a remedy has brought it into a state."""
+    return tuple(
+        Change(
+            after=pcie_ceiling(
+                after,
+                question.frame_bytes,
+                direction,
+                element,
+                "after the remedy",
+                device=device_for(question.purpose),
+                bidirectional=question.bidirectional,
+            )
+        )
+        for direction in Direction
     )
 
 

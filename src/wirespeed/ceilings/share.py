@@ -26,6 +26,20 @@ def time_paused(
     return tuple(_lost_share(ledger, direction, share, "share of the time paused", source))
 
 
+def pause_unpriced(share: float | None, *, is_now: bool) -> str:
+    """Why a pause has no price where it has none, and what to do to know it.
+
+    `is_now`: some of it was during the capture; `share`: of that, None where it was not timed.
+    """
+    if not is_now:
+        return "no frame paused it during this capture: capture again under load"
+    if share is None:
+        return "the card does not time these frames: measure with pause on and off"
+    if share < LEAST_SHARE:
+        return f"the paused time is less than {100 * LEAST_SHARE:g} %: too little to show"
+    return "it costs at least that share of the link's speed, which was not read: see ethtool"
+
+
 def _lost_share(
     ledger: Ledger, direction: Direction, share: float | None, of: str, source: str
 ) -> Iterator[Change]:

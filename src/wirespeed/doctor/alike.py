@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from wirespeed.model.finding import Finding
 
-ADDRESS = re.compile(r"\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b")
+ADDRESS = re.compile(r"\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b")
 NUMBER = re.compile(r"\d[\d.,]*")
 
 

@@ -26,6 +26,8 @@ class Paused:
     severity: Severity
     share: float | None
     """Share of the capture during which nothing could be sent; None where the card counts none."""
+    is_now: bool
+    """False: all of them came before the capture."""
     by_priority: bool
     """Priorities are paused one by one (IEEE 802.1Qbb), whatever `ethtool -a` says."""
     evidence: tuple[Evidence, ...]
@@ -76,7 +78,13 @@ def paused(counters: Counters, port: Port, frames: Place, time_us: Place) -> Pau
         text = f"paused for {duration.value.count / 1000:.1f} ms of that, {100 * share:.2g} %"
         evidence.append(Evidence.of(duration, text))
     severity = Severity.FAULT if share is None or share >= COSTLY_SHARE else Severity.NOTE
-    return Paused(severity, share, _by_priority(count.grown), tuple(evidence))
+    return Paused(
+        severity,
+        share,
+        is_now=True,
+        by_priority=_by_priority(count.grown),
+        evidence=tuple(evidence),
+    )
 
 
 def _by_priority(names: tuple[str, ...]) -> bool:
@@ -90,4 +98,10 @@ def _before(counters: Counters, port: Port, frames: Place, *, by_priority: bool)
     if not isinstance(total, Known) or total.value <= SILENT_SHARE * passed:
         return None
     text = f"{total.value} {frames} since the driver was loaded, to {passed} {stopped}; none now"
-    return Paused(Severity.NOTE, 0.0, by_priority, (Evidence.of(total, text),))
+    return Paused(
+        Severity.NOTE,
+        None,
+        is_now=False,
+        by_priority=by_priority,
+        evidence=(Evidence.of(total, text),),
+    )

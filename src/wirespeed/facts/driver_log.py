@@ -42,7 +42,7 @@ of drivers/pci/setup-bus.c."""
 MODULE_REFUSED = re.compile(COMPLAINTS[1])
 """Of a port without a driver: with the module in it, the driver does not start the function."""
 BUS_ERROR = re.compile(
-    r"([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): (?:AER: )?PCIe Bus Error: "
+    r"([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): (?:AER: )?PCIe Bus Error: "
     r"severity=([A-Z][a-z]+(?: \([A-Za-z-]+\))?), type=([A-Z][A-Za-z ]{3,40}),"
 )
 CHANGING = re.compile(r"^\[[ \d.]+\] ?|\(pid \d+\)")

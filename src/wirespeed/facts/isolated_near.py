@@ -22,7 +22,8 @@ def isolated_near(host: HostFacts, port: Port) -> Observed[tuple[int, ...]]:
         cpu = host[Cpus].by_number.get(number)
         siblings = cpu.smt_siblings if cpu else Unreadable("it was not read", "lscpu -e")
         if not isinstance(siblings, Known):
-            return Unreadable(f"which CPUs share a core with CPU {number}", siblings.source)
+            what = f"which CPUs share a core with CPU {number}: {siblings.reason}"
+            return Unreadable(what, siblings.source)
         if not siblings.value & set(found):
             found.append(number)
     if not found:

@@ -69,7 +69,8 @@ def local_cores(host: HostFacts, port: Port) -> Observed[int]:
         cpu = host[Cpus].by_number.get(number)
         siblings = cpu.smt_siblings if cpu else Unreadable("it was not read", "lscpu -e")
         if not isinstance(siblings, Known):
-            return Unreadable(f"which CPUs share a core with CPU {number}", siblings.source)
+            what = f"which CPUs share a core with CPU {number}: {siblings.reason}"
+            return Unreadable(what, siblings.source)
         cores.add(siblings.value)
     return Known(len(cores), local.source)
 

@@ -288,11 +288,15 @@ def _daemon(capture: Capture) -> Observed[bool]:
     errors = "" if section is None else section.errors
     if NO_DAEMON.search(errors) and ELSEWHERE not in errors:
         return Known(False, UPCALL)
-    text = capture.text("ovs-upcall", UPCALL)
-    if isinstance(text, Unreadable):
-        # The time of a line of its log would be a difference between two readings.
-        return Unreadable(STAMP.sub("", text.reason), text.source)
+    text = _without_stamp(capture.text("ovs-upcall", UPCALL))
     return Known(True, UPCALL) if isinstance(text, Known) else text
+
+
+def _without_stamp(text: Observed[str]) -> Observed[str]:
+    """Leave out the time of a line of its log: it would be a difference between two readings."""
+    if isinstance(text, Unreadable):
+        return Unreadable(STAMP.sub("", text.reason), text.source)
+    return text
 
 
 def _raw_io(capture: Capture) -> Observed[bool]:
@@ -306,7 +310,7 @@ def _raw_io(capture: Capture) -> Observed[bool]:
 
 
 def _flows(capture: Capture) -> tuple[Observed[int], Observed[int]]:
-    text = capture.text("ovs-upcall", UPCALL)
+    text = _without_stamp(capture.text("ovs-upcall", UPCALL))
     if not isinstance(text, Known):
         return text, text
     flows = re.findall(r"^\s*flows\s*: \(current (\d{1,12})\)", text.value, re.M)

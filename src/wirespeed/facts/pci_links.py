@@ -75,5 +75,15 @@ def has_state(link: PciLink) -> bool:
     return not isinstance(link.lower.lanes, Absent)
 
 
+def is_below_its_ends(link: PciLink, state: PcieLink) -> bool:
+    """Whether it could run faster: that is a fault of its own, and another slot no remedy."""
+    ends = (link.lower, link.upper)
+    lanes = [end.max_lanes.value for end in ends if isinstance(end.max_lanes, Known)]
+    speeds = [end.max_gt_per_s.value for end in ends if isinstance(end.max_gt_per_s, Known)]
+    return (len(lanes) == len(ends) and state.lanes < min(lanes)) or (
+        len(speeds) == len(ends) and state.gt_per_s < min(speeds)
+    )
+
+
 def _or_none(size: Observed[int]) -> int | None:
     return size.value if isinstance(size, Known) else None

@@ -261,7 +261,7 @@ def _mtu(
     if not isinstance(mtus, Known):
         return Unreadable(mtus.reason, source)
     if (device, number, which) not in mtus.value:
-        return Unreadable(f"it does not list {device}", source)
+        return Unreadable(f"it does not list the {which}_mtu of {device}", source)
     return Known(mtus.value[device, number, which], source)
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import UPCALL, Ovs
 from wirespeed.facts.tc import Tc, TcFilters
@@ -28,6 +30,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if flows < FEW_FLOWS:
         raise CannotTellError(f"{flows} flows are too few to judge", UPCALL)
     tc, found = exam.host[Tc], f"{offloaded} of {flows} flows are in hardware"
+    left = f"{flows - offloaded} flows"
     if offloaded * 2 >= flows:
         # With the kernel's datapath these are what tc took, in hardware or not
         # (netdev_tc_get_n_flows): its filters say where they are.
@@ -35,13 +38,14 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         offloaded, filters = _in_hw(tc.ingress.values())
         if filters < FEW_FLOWS or offloaded * 2 >= filters:
             return
+        left = f"flows of {filters - offloaded} filters"
     yield exam.finding(
         Severity.RISK if offloaded else Severity.FAULT,
         (
             Evidence(found=found, source=UPCALL),
             *_filters(tc),
         ),
-        so="the host's cores forward every packet of the other flows",
+        so=f"the host's cores forward every packet of the {left} that are not in hardware",
         remedies=(
             Remedy(
                 text="list these flows and find why the card refuses them (an unsupported "
@@ -51,7 +55,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="wirespeed does not read the traffic of each flow: measure under load",
+        bounds=()
+        if offloaded
+        else software_switch_bounds(best_bps(exam.host, exam.ports), exam.question.frame_bytes),
+        unpriced="how much of the traffic these flows carry was not read: the command above lists "
+        "the packets of each",
     )
 
 
@@ -98,6 +106,7 @@ RULE = HostRule(
     source="https://docs.openvswitch.org/en/latest/howto/tc-offload/; "
     "kernel commit e696028acc45 (in_hw and not_in_hw of a filter); openvswitch "
     "lib/netdev-offload-tc.c (netdev_tc_get_n_flows)",
+    price=SOFTWARE_SWITCH_FORMULA,
     shows=(Symptom.NOT_OFFLOADED,),
     explains=(Symptom.LOW_FIGURE,),
     check=_check,

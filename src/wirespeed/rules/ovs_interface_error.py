@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.ovs import Ovs
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
@@ -34,14 +35,24 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             where=one.name,
             remedies=(
                 Remedy(
-                    text="fix what the message names, or remove the port from its bridge",
+                    text="if the guest that it was made for does not come back, remove the port "
+                    "from its bridge"
+                    if is_stale
+                    else "fix what the message names, or remove the port from its bridge",
                     commands=(Command(argv=("ovs-vsctl", "--if-exists", "del-port", one.name)),)
                     if not one.name.startswith("-")
                     else (),
                     by_hand=ByHand.FIND_FIRST,
                 ),
             ),
-            unpriced="what the port should carry is not known",
+            bounds=()
+            if is_stale
+            else (
+                Bound.of_share(
+                    Limit.EXACTLY, 1, "of what this port would forward", "0 packets pass it"
+                ),
+            ),
+            unpriced="a port that nothing uses costs nothing",
         )
 
 
@@ -52,6 +63,7 @@ RULE = HostRule(
     "carries no traffic.",
     source="https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(Interface: error)",
+    price="all that the port would forward",
     shows=(Symptom.SWITCH_WITHOUT_DPDK,),
     explains=(Symptom.LOW_FIGURE,),
     check=_check,

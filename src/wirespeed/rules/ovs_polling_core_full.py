@@ -17,7 +17,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     seen = exam.host[OvsPolling].threads
     if isinstance(seen, Absent):
         raise DoesNotApplyError(seen.reason)
-    threads = [t for t in known(seen, "polling threads of Open vSwitch") if t.queues]
+    every = known(seen, "polling threads of Open vSwitch")
+    threads = [t for t in every if t.queues]
     if not threads:
         raise DoesNotApplyError("no thread of Open vSwitch polls a queue")
     busy = [(t, t.busy_percent.value) for t in threads if isinstance(t.busy_percent, Known)]
@@ -36,18 +37,29 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         "in the ports' receive queues and is lost when they are full",
         remedies=(
             Remedy(
-                text="let more CPUs of the card's node poll (other_config:pmd-cpu-mask), give the "
-                "port a receive queue for each (options:n_rxq), or offload flows to the card"
-                if all(len(thread.queues) == 1 for thread, _ in full)
-                else "spread the queues over the threads (ovs-appctl "
-                "dpif-netdev/pmd-rxq-rebalance), or let more CPUs of the card's node poll "
-                "(other_config:pmd-cpu-mask)",
+                text=_advice([t for t, _ in full], has_idle=len(full) < len(every)),
                 commands=(Command(argv=("ovs-appctl", "dpif-netdev/pmd-perf-show")),),
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="what arrives beyond that is not known: measure under load",
+        unpriced="what arrives beyond that was not read: see whether rx_missed_errors grows in "
+        "`ovs-vsctl get Interface PORT statistics`",
     )
+
+
+def _advice(full: list[PollingThread], *, has_idle: bool) -> str:
+    """What gives the full threads less to do; `has_idle`: another thread polls, and has time."""
+    if all(len(thread.queues) == 1 for thread in full):
+        return (
+            "let more CPUs of the card's node poll (other_config:pmd-cpu-mask), give the port a "
+            "receive queue for each (options:n_rxq), or offload flows to the card"
+        )
+    more = (
+        "let more CPUs of the card's node poll (other_config:pmd-cpu-mask): the queues are spread "
+        "over them"
+    )
+    rebalance = "spread the queues over the threads (ovs-appctl dpif-netdev/pmd-rxq-rebalance)"
+    return f"{rebalance}, or {more}" if has_idle else more
 
 
 def _queues(thread: PollingThread) -> str:

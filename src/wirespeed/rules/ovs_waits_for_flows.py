@@ -26,8 +26,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 source="ovs-vsctl get Open_vSwitch . other_config",
             ),
         ),
-        so="a daemon started with it sets up no new flows: `ovs-appctl dpctl/show` counts every "
-        "missed packet as lost, and only flows from before the start work",
+        so="a daemon started with it sets up no new flows: only flows from before the start work, "
+        "and `ovs-appctl dpctl/show` counts every other packet as lost",
         remedies=(
             Remedy(
                 text="if no restart of Open vSwitch is in progress, remove the setting: the "
@@ -43,7 +43,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="all packets outside the existing flows are lost",
+        unpriced="all packets of new flows, where the daemon was started with it: `ovs-appctl "
+        "dpctl/show` counts them",
     )
 
 

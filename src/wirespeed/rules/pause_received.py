@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import PAUSED_FORMULA, time_paused
+from wirespeed.ceilings.share import PAUSED_FORMULA, pause_unpriced, time_paused
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import Paused, paused, without_pause
 from wirespeed.facts.link import Links
@@ -24,7 +24,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         found.severity,
         found.evidence,
-        so="the peer pauses this port: at times the port may not send",
+        so="the peer pauses this port: at times the port may not send"
+        if found.is_now
+        else "the peer paused this port: at times the port could not send",
         remedies=(
             Remedy(
                 text="find and fix the slow device: a switch pauses senders when the port that "
@@ -42,8 +44,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         changes=time_paused(exam.ledger, Direction.TRANSMIT, found.share, found.evidence[0].source),
-        unpriced="the cost is the share of time in which the port may not send, which could not "
-        "be computed",
+        unpriced=pause_unpriced(found.share, is_now=found.is_now),
     )
 
 
@@ -52,9 +53,8 @@ def _ignored(exam: PortExam, found: Paused, obeyed: Known[bool]) -> Finding:
     return exam.finding(
         Severity.NOTE,
         (*found.evidence, Evidence.of(obeyed, "this port does not obey pause frames")),
-        so="the peer cannot take all that is sent to it and drops frames, because this port does "
-        "not pause",
-        unpriced="the peer drops the frames: see its counters",
+        so="this port goes on when the peer asks it to pause, so the peer may drop frames",
+        unpriced="the peer counts what it drops: see its counters",
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.share import PAUSED_FORMULA, time_paused
+from wirespeed.ceilings.share import PAUSED_FORMULA, pause_unpriced, time_paused
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import paused, without_pause
 from wirespeed.model.ceiling import Direction
@@ -18,7 +18,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         found.severity,
         found.evidence,
-        so="this host takes frames more slowly than they arrive, so the card pauses the peer",
+        so="this host takes frames more slowly than they arrive, so the card pauses the peer"
+        if found.is_now
+        else "this host took frames more slowly than they arrived, so the card paused the peer",
         remedies=(
             Remedy(
                 text="find the slow part of the receive path: PCIe, receive rings, the cores "
@@ -36,8 +38,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         changes=time_paused(exam.ledger, Direction.RECEIVE, found.share, found.evidence[0].source),
-        unpriced="the cost is the share of time in which the peer may not send, which could not "
-        "be computed",
+        unpriced=pause_unpriced(found.share, is_now=found.is_now),
     )
 
 

@@ -63,7 +63,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     ),
                 ),
             ),
-            unpriced="it costs latency after an idle period, and nothing under load",
+            unpriced="it costs latency after an idle period, and nothing under load: measure the "
+            "latency with the link awake, and without",
         )
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.pci import Pci, PciLink
+from wirespeed.ceilings.pcie import pcie_changes
+from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
-from wirespeed.facts.pci_links import LinkPlace, has_state, link_state, place_of
+from wirespeed.facts.pci_links import LinkPlace, has_state, is_below_its_ends, link_state, place_of
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known
-from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
@@ -23,7 +23,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     card = link_state(links[0], config, address)
     for link in links[1:]:
         hop = link_state(link, config, address)
-        if hop.raw_bps >= card.raw_bps or _is_below_its_ends(link, hop):
+        if hop.raw_bps >= card.raw_bps or is_below_its_ends(link, hop):
             continue
         bounds = exam.ledger.is_bound_by(link.element)
         yield exam.finding(
@@ -53,18 +53,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     by_hand=ByHand.HARDWARE,
                 ),
             ),
-            unpriced="what another slot would give is not known",
+            changes=pcie_changes(card, link.element, exam.question),
         )
-
-
-def _is_below_its_ends(link: PciLink, hop: PcieLink) -> bool:
-    """Whether it could run faster: that is a fault of its own, and another slot no remedy."""
-    ends = (link.lower, link.upper)
-    lanes = [end.max_lanes.value for end in ends if isinstance(end.max_lanes, Known)]
-    speeds = [end.max_gt_per_s.value for end in ends if isinstance(end.max_gt_per_s, Known)]
-    return (len(lanes) == 2 and hop.lanes < min(lanes)) or (
-        len(speeds) == 2 and hop.gt_per_s < min(speeds)
-    )
 
 
 RULE = PortRule(
@@ -75,6 +65,8 @@ RULE = PortRule(
     "not show this; that of the hop above does.",
     source="PCI Express Base Specification, section 1.3 (fabric topology); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
+    price="the lowest ceiling of the path now and with this hop as fast as the card's own link: "
+    "wirespeed ceiling --explain",
     explains=(
         Symptom.CARD_STALLED,
         Symptom.CARD_BUFFER_FULL,

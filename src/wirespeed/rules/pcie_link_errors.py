@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_aer import Aer, PciAer
+from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.pci_links import LinkPlace, place_of
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Unreadable, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -13,6 +15,15 @@ from wirespeed.model.symptom import Symptom
 Logged = dict[tuple[str, str], int]
 MANY_LOGGED = 10
 """The kernel reports a few of many (aer_ratelimit): so many in its log are no single event."""
+STEADY = {
+    LinkPlace.SLOT: "reseat the card, or change the riser or the slot",
+    LinkPlace.CARD: "the link is within the card: update the card's firmware, else replace it",
+    LinkPlace.BOARD: "the board reports no slot there, so the card is soldered: update the BIOS, "
+    "then ask the board's maker",
+    LinkPlace.ABOVE: "the link is on the board, above the card's slot: update the BIOS, and check "
+    "whether a riser or a cabled backplane carries it",
+}
+MARGINAL = "if the errors end with the link set one generation slower, the link is marginal"
 MANY = 1000
 """Corrected since boot. Each of them is a packet sent again, a microsecond: no throughput, and yet
 no link in order has them by the thousand."""
@@ -41,7 +52,8 @@ def _logged(exam: PortExam, address: str, in_log: Logged) -> Iterator[Finding]:
     link = sum(count for (severity, layer), count in in_log.items() if _is_link(severity, layer))
     severe = any(severity.startswith("Uncorrect") for severity, _ in in_log)
     if severe or link >= MANY_LOGGED:
-        yield _finding(exam, Severity.RISK, list(_said(address, in_log)), is_severe=severe)
+        evidence = list(_said(address, in_log))
+        yield _finding(exam, address, Severity.RISK, evidence, is_severe=severe)
 
 
 def _is_link(severity: str, layer: str) -> bool:
@@ -52,7 +64,8 @@ def _is_link(severity: str, layer: str) -> bool:
 def _said(address: str, in_log: Logged) -> Iterator[Evidence]:
     for (severity, layer), count in in_log.items():
         yield Evidence(
-            found=f"the kernel's log, of {address}: {severity}, {layer}, {count} times",
+            found=f"the kernel's log, of {address}: {severity}, {layer}, "
+            + ("once" if count == 1 else f"{count} times"),
             source="dmesg",
         )
 
@@ -83,27 +96,26 @@ def _function(exam: PortExam, address: str, aer: Aer, in_log: Logged) -> Iterato
         )
     evidence += _said(address, in_log)
     severity = Severity.FAULT if rise else Severity.RISK
-    yield _finding(exam, severity, evidence, is_severe=bool(severe) and not rise)
+    yield _finding(exam, address, severity, evidence, is_severe=bool(severe) and not rise)
 
 
 def _finding(
-    exam: PortExam, severity: Severity, evidence: list[Evidence], *, is_severe: bool
+    exam: PortExam, at: str, severity: Severity, evidence: list[Evidence], *, is_severe: bool
 ) -> Finding:
+    links = exam.host[Pci].links(exam.port.pci_address)
+    link = next(one for one in links if at in (one.lower.address, one.upper.address))
+    place = place_of(link, links, exam.host[PciConfig])
     return exam.finding(
         severity,
         tuple(evidence),
         so="transfers failed, and a driver may have reset the card"
         if is_severe
         else "the link retransmits packets; it may fall back in width or speed, or go down",
-        remedies=(
-            Remedy(
-                text="reseat the card, or change the riser or the slot; if the errors end with "
-                "the slot set one generation slower, the link is marginal",
-                by_hand=ByHand.HARDWARE,
-            ),
-        ),
-        unpriced="an error costs about a microsecond of link time: latency and the risk of a "
-        "narrower link matter, not lost throughput",
+        remedies=(Remedy(text=f"{STEADY[place]}; {MARGINAL}", by_hand=ByHand.HARDWARE),),
+        unpriced="what a failed transfer costs is the time until the driver works again: dmesg"
+        if is_severe
+        else "an error costs about a microsecond of link time: latency and the risk of a narrower "
+        "link matter, not lost throughput",
     )
 
 

@@ -1,6 +1,7 @@
 """Ports behind one PCI Express link that together are faster than it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.ethernet import ethernet_ceiling
@@ -10,12 +11,13 @@ from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.one_port import one_port
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
-from wirespeed.facts.pci_links import has_state, link_state
+from wirespeed.facts.pci_links import has_state, is_below_its_ends, link_state
 from wirespeed.facts.ports import Ports
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.ceiling import Direction, Input
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, Unreadable
+from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.port import Port, PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
@@ -35,7 +37,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         # Once for each link: of the ports behind it that were asked about, the first says it.
         asked = [port for port in ports if port in exam.ports]
         if len(ports) > 1 and asked[:1] == [exam.port]:
-            yield from _link(exam, link, ports)
+            yield from _link(exam, link)
 
 
 def _behind(exam: PortExam, link: PciLink) -> list[Port]:
@@ -46,39 +48,96 @@ def _behind(exam: PortExam, link: PciLink) -> list[Port]:
     ]
 
 
-def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Ports behind one link, each physical port once, and the speed of each that is up."""
+
+    ports: list[Port]
+    link_bps: list[Known[int]]
+
+    @property
+    def together_bps(self) -> int:
+        """What they ask of the link when all are at full load."""
+        return sum(bps.value for bps in self.link_bps)
+
+    def carried(self, exam: PortExam, link: PciLink, state: PcieLink) -> float:
+        """Give the most of their line rate that the link carries in some state, 1 at the most."""
+        most = min(
+            pcie_ceiling(
+                state,
+                exam.question.frame_bytes,
+                direction,
+                link.element,
+                "",
+                device=device_for(exam.question.purpose),
+                bidirectional=exam.question.bidirectional,
+            ).load_pps.high
+            for direction in Direction
+        )
+        frame_bytes = exam.question.frame_bytes
+        wanted = ethernet_ceiling(self.together_bps, frame_bytes, Direction.RECEIVE, "")
+        return min(1.0, most / wanted.load_pps.low)
+
+    def bound(self, share: float, formula: str) -> Bound:
+        """Give what a share of them is as the limit of a cost."""
+        return Bound.of_share(
+            Limit.AT_MOST,
+            share,
+            "of the sum of the ports, while all are at full load",
+            formula,
+            Input(
+                name="sum of the ports",
+                shown=f"{self.together_bps / 1e9:g} Gb/s",
+                source="; ".join(bps.source for bps in self.link_bps),
+            ),
+        )
+
+
+def sharing_behind(exam: PortExam, link: PciLink) -> Sharing | None:
+    """Give the ports behind a link; None: fewer than two are up, and ask anything of the slot.
+
+    Raises CannotTellError where the speed of one is not known.
+    """
+    ports = _behind(exam, link)
     # Functions that are one physical port, as partitions of it, share its speed too.
     same = [one_port(exam.host, port) for port in ports]
     ports = [p for i, p in enumerate(ports) if not any(p in of for of in same[:i])]
     speeds = [_link_bps(exam, port) for port in ports]
     up = [found for found in speeds if found is not None]
-    if len(up) < 2:
-        return  # a port that is down asks nothing of the slot
-    together = sum(found.value for found in up)
-    state = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
-    most = min(
-        pcie_ceiling(
-            state,
-            exam.question.frame_bytes,
-            direction,
-            link.element,
-            "",
-            device=device_for(exam.question.purpose),
-            bidirectional=exam.question.bidirectional,
-        ).load_pps.high
-        for direction in Direction
-    )
-    wanted = ethernet_ceiling(together, exam.question.frame_bytes, Direction.RECEIVE, "")
-    if wanted.load_pps.low <= most:
+    return Sharing(ports, up) if len(up) > 1 else None
+
+
+def lost_by_all(exam: PortExam, link: PciLink, now: PcieLink, after: PcieLink) -> tuple[Bound, ...]:
+    """What all ports behind a link lose together as long as it is not in the state `after`.
+
+    None is given where they lose nothing, or the speed of one is not known.
+    """
+    try:
+        sharing = sharing_behind(exam, link)
+    except CannotTellError:
+        return ()
+    if sharing is None or _has_standby(exam, sharing.ports):
+        return ()
+    gained = sharing.carried(exam, link, after) - sharing.carried(exam, link, now)
+    formula = "(most that the link carries then - now) / line rate of the sum of the ports"
+    return (sharing.bound(gained, formula),) if gained > 0 else ()
+
+
+def _link(exam: PortExam, link: PciLink) -> Iterator[Finding]:
+    sharing = sharing_behind(exam, link)
+    if sharing is None:
         return
-    fraction = most / wanted.load_pps.low
-    names = ", ".join(port.name for port in ports)
+    state = link_state(link, exam.host[PciConfig], exam.port.pci_address or "")
+    fraction = sharing.carried(exam, link, state)
+    if fraction == 1:
+        return
+    names = ", ".join(port.name for port in sharing.ports)
     yield exam.finding(
-        Severity.NOTE if _has_standby(exam, ports) else Severity.CEILING,
+        Severity.NOTE if _has_standby(exam, sharing.ports) else Severity.CEILING,
         (
             Evidence(
-                found=f"{names}: {together / 1e9:g} Gb/s of ports",
-                source="; ".join(found.source for found in up),
+                found=f"{names}: {sharing.together_bps / 1e9:g} Gb/s of ports",
+                source="; ".join(bps.source for bps in sharing.link_bps),
             ),
             Evidence(
                 found=f"one link of x{state.lanes} at {state.gt_per_s:g} GT/s for all of them, "
@@ -91,24 +150,15 @@ def _link(exam: PortExam, link: PciLink, ports: list[Port]) -> Iterator[Finding]
         "more",
         remedies=(
             Remedy(
-                text="use one port of the card and keep the other for failover, or move the "
+                text="first make the link run as both its ends can (pcie.width_below_capability, "
+                "pcie.speed_below_capability)"
+                if is_below_its_ends(link, state)
+                else "use one port of the card and keep the other for failover, or move the "
                 "second port to a card in its own slot",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        bounds=(
-            Bound.of_share(
-                Limit.AT_MOST,
-                1 - fraction,
-                "of the sum of the ports, while all are at full load",
-                FORMULA,
-                Input(
-                    name="sum of the ports",
-                    shown=f"{together / 1e9:g} Gb/s",
-                    source=up[0].source,
-                ),
-            ),
-        ),
+        bounds=(sharing.bound(1 - fraction, FORMULA),),
     )
 
 
@@ -128,10 +178,10 @@ def _has_standby(exam: PortExam, ports: list[Port]) -> bool:
 
 def _link_bps(exam: PortExam, port: Port) -> Known[int] | None:
     """Speed of a port; None when it is down. Raises CannotTellError when nobody knows."""
-    source = f"ethtool {port.netdev}" if port.netdev else "dpdk-devbind.py --status-dev net"
     link = exam.host[Links].by_netdev.get(port.netdev or "")
     if link is None:
-        raise CannotTellError(f"speed of {port.name}: it was not read", source)
+        reason = f"speed of {port.name}: the kernel does not own this port"
+        raise CannotTellError(reason, f"mlxlink -d {port.pci_address}")
     if isinstance(link.link_bps, Unreadable):
         raise CannotTellError(f"speed of {port.name}: {link.link_bps.reason}", link.link_bps.source)
     return link.link_bps if isinstance(link.link_bps, Known) else None

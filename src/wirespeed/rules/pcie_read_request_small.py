@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from wirespeed.ceilings.devices import device_for
-from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.ceilings.pcie import pcie_changes
 from wirespeed.facts.link import Links
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
-from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
-from wirespeed.model.finding import Change, Evidence, Finding, Remedy, Severity, StepCall
+from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
@@ -38,22 +36,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     element = links[0].element
     state = link_state(links[0], config, address)
-    after = {
-        direction: pcie_ceiling(
-            replace(state, max_read_request_bytes=PUBLISHED_BYTES),
-            exam.question.frame_bytes,
-            direction,
-            element,
-            "after the remedy",
-            device=device_for(exam.question.purpose),
-            bidirectional=exam.question.bidirectional,
-        )
-        for direction in Direction
-    }
+    after = replace(state, max_read_request_bytes=PUBLISHED_BYTES)
+    changes = pcie_changes(after, element, exam.question)
     costs = any(
-        bound.element == element and after[direction].load_pps.low > bound.load_pps.low
-        for direction in Direction
-        if (bound := exam.ledger.bound(direction)) is not None
+        bound.element == element and change.after.load_pps.low > bound.load_pps.low
+        for change in changes
+        if (bound := exam.ledger.bound(change.after.direction)) is not None
     )
     small = Severity.RISK if now < USUAL_BYTES else Severity.NOTE
     yield exam.finding(
@@ -81,24 +69,21 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 ),
             ),
         ),
-        changes=tuple(Change(after=ceiling) for ceiling in after.values()) if costs else (),
+        changes=changes if costs else (),
         unpriced=""
         if costs
         else (
             "another element is the lowest ceiling of this path; the cost depends on the number "
-            "of reads in flight, which no register shows"
+            "of reads in flight, which no register shows: measure before and after"
         ),
     )
 
 
 def _link_bps(exam: PortExam) -> int:
-    netdev = exam.port.netdev
-    link = exam.host[Links].by_netdev.get(netdev or "")
+    link = exam.host[Links].by_netdev.get(exam.port.netdev or "")
     if link is None:
-        raise CannotTellError(
-            f"speed of {exam.port.name}: it was not read",
-            f"ethtool {netdev}" if netdev else "dpdk-devbind.py --status-dev net",
-        )
+        reason = f"speed of {exam.port.name}: the kernel does not own this port"
+        raise CannotTellError(reason, f"mlxlink -d {exam.port.pci_address}")
     if isinstance(link.link_bps, Absent):
         raise DoesNotApplyError("the port is down")
     return known(link.link_bps, f"speed of {exam.port.name}")

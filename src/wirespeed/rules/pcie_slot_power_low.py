@@ -24,16 +24,19 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK,
         (Evidence(found=lines[-1], source=said.source),),
-        so="the card may leave modules without power or lower its clock, especially under load",
+        so="the slot announces less than the card and its modules may need. Hosts that work well "
+        "print this too: it matters if a module stays without power, or the card slows down or "
+        "resets under load",
         remedies=(
             Remedy(
-                text="use a slot that supplies the power that the card's manual requires, "
-                "connect the card's auxiliary power, or raise the slot's power limit in the "
-                "BIOS",
+                text="in that case use a slot that supplies the power that the card's manual "
+                "requires, connect the card's auxiliary power, or raise the slot's power limit in "
+                "the BIOS",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="the effect depends on the card's modules and load",
+        unpriced="whether the card lacks power was not read: look for modules without a reading in "
+        "`ethtool -m`, and measure under load",
     )
 
 
@@ -41,7 +44,8 @@ RULE = PortRule(
     slug="pcie.slot_power_low",
     title="PCIe slot announces too little power for the card",
     why="A slot announces how much power it supplies. A ConnectX compares that with what it may "
-    "need with its modules, and its driver reports if it is less.",
+    "need with its modules, and its driver reports if it is less. It compares what is announced, "
+    "and not what flows: hosts without any fault print it.",
     source="https://github.com/leptonai/gpud/issues/348 (27W); "
     "drivers/net/ethernet/mellanox/mlx5/core/events.c (mlx5_pcie_event)",
     explains=(Symptom.NO_LINK, Symptom.CARD_RESET),

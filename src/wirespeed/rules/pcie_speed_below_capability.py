@@ -3,18 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from wirespeed.ceilings.devices import device_for
-from wirespeed.ceilings.pcie import pcie_ceiling
+from wirespeed.ceilings.pcie import pcie_changes
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import TRAIN_BETTER, LinkPlace, has_state, link_state, place_of
-from wirespeed.model.ceiling import Direction
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
+from wirespeed.rules.pcie_ports_share_slot import lost_by_all
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -42,7 +41,9 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     else:
         severe = exam.ledger.is_bound_by(link.element)
         severity = Severity.CEILING if severe else Severity.NOTE
-    least = "" if severe else "; another element limits this port"
+    limit = "may limit" if exam.ledger.may_be_bound_by(link.element) else "limits"
+    least = "" if severe else f"; another element {limit} this port"
+    shared = lost_by_all(exam, link, now, after)
     yield exam.finding(
         severity,
         tuple(
@@ -55,22 +56,12 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
             if isinstance(observed, Known)
         ),
         so=f"the link at {lower.address} runs at {now.gt_per_s:g}/{after.gt_per_s:g} of the speed "
-        f"that {'both its ends support' if is_fault else 'the card supports'}{least}",
+        f"that {'both its ends support' if is_fault else 'the card supports'}"
+        + least
+        + ("; together its ports need more than this link carries" if shared else ""),
         remedies=_remedies(upper.address, place) if is_fault else (_slower_slot(place),),
-        changes=tuple(
-            Change(
-                after=pcie_ceiling(
-                    after,
-                    exam.question.frame_bytes,
-                    direction,
-                    link.element,
-                    "after the remedy",
-                    device=device_for(exam.question.purpose),
-                    bidirectional=exam.question.bidirectional,
-                )
-            )
-            for direction in Direction
-        ),
+        bounds=shared,
+        changes=pcie_changes(after, link.element, exam.question),
     )
 
 
@@ -114,7 +105,8 @@ RULE = PortRule(
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status, Link "
     "Control); https://docs.kernel.org/PCI/sysfs-pci.html",
     price="the lowest ceiling of the path now and with this link at its full capability: "
-    "wirespeed ceiling --explain",
+    "wirespeed ceiling --explain; at most, for ports that share it: the shares of their line rate "
+    "that it carries then and now",
     explains=(
         Symptom.CARD_STALLED,
         Symptom.CARD_BUFFER_FULL,

@@ -71,7 +71,8 @@ def _redirected(exam: PortExam, address: str, at: str, peers: list[str]) -> Find
                 by_hand=ByHand.BIOS,
             ),
         ),
-        unpriced="no counter shows the traffic between card and accelerator",
+        unpriced="no counter shows the traffic between card and accelerator: measure it before and "
+        "after, as with ib_write_bw --use_cuda",
     )
 
 

@@ -7,6 +7,8 @@ from wirespeed.facts.eswitch import Eswitch
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.locality import local_cores
 from wirespeed.facts.queues import Queues
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.ceiling import Input
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -34,7 +36,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     dropped = exam.host[Counters].delta(netdev, Place.NO_RECEIVE_BUFFER)
     evidence = [
         Evidence(
-            found=f"{now} channels now, {most} at most",
+            found=f"{now} channel{'' if now == 1 else 's'} now, {most} at most",
             source=queues.combined_channels.source,
         ),
         Evidence(found=f"{cores} cores near the card", source=near.source),
@@ -59,6 +61,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 steps=(StepCall.of("channels", netdev=netdev, combined=possible),),
             ),
         ),
+        bounds=()
+        if severity is Severity.NOTE
+        else (
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - now / possible,
+                f"of what {possible} channels carry",
+                "1 - channels now / channels possible",
+                Input(name="channels", shown=f"{now}", source=queues.combined_channels.source),
+            ),
+        ),
         unpriced="how much of this traffic one core can process is not known: measure before and "
         "after",
     )
@@ -78,6 +91,8 @@ RULE = PortRule(
     "not overflow is enough, and many drivers start with fewer channels than cores: without "
     "drops this is only a note.",
     source="https://docs.kernel.org/networking/scaling.html (RSS: Suggested Configuration)",
+    price="at most, if frames are dropped or one channel stands for four cores or more: "
+    "1 - channels now / channels that the card's node has cores for",
     explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

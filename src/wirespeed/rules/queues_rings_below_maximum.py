@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import absence_bounds
 from wirespeed.facts.counters import Counters, Delta, Place
 from wirespeed.facts.ethtool import ethtool_command
+from wirespeed.facts.link import Links
 from wirespeed.facts.queues import Queues
+from wirespeed.model.bound import Bound
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -43,6 +46,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         so=f"bursts longer than {now} frames in a queue are lost; TCP sends them again, UDP does "
         "not",
         remedies=(_longer(netdev, most),),
+        bounds=_away(exam, netdev),
         unpriced=f"measured: {drops.per_second:.0f} frames/s were dropped during the capture",
     )
 
@@ -66,8 +70,16 @@ def _held_back(exam: PortExam, netdev: str, now: int, most: int, pauses: Known[D
         so="bursts longer than the rings fill the card's buffer, and the card pauses the peer "
         "instead of dropping frames",
         remedies=(_longer(netdev, most),),
+        bounds=_away(exam, netdev),
         unpriced="pause.sent shows the paused time if the card counts it",
     )
+
+
+def _away(exam: PortExam, netdev: str) -> tuple[Bound, ...]:
+    """How long a core may be away from the ring."""
+    ring = exam.host[Queues].of(netdev).rx_ring_descriptors
+    link_bps = exam.host[Links].by_netdev[netdev].link_bps
+    return absence_bounds(ring, link_bps, exam.question.frame_bytes)
 
 
 def _longer(netdev: str, most: int) -> Remedy:
@@ -90,6 +102,7 @@ RULE = PortRule(
     source="ethtool(8), --set-ring: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
     "(rx_out_of_buffer); https://github.com/LibreQoE/LibreQoS/issues/417 (pause, no drops)",
+    price="at most: a core may be away for (descriptors of the ring / line rate)",
     explains=(Symptom.NO_DESCRIPTOR, Symptom.PAUSES_SENT, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -18,6 +18,8 @@ ONE_RING_S = 100e-6
 """Softirqs, a scheduler tick and other queues keep a core from a ring for about that long."""
 RISKY_S = 50e-6
 """Below. Above it are the rings that drivers of 200 Gb/s come with: that is only noted."""
+WHAT_HAPPENS = {"rx": "one ring is full", "tx": "the card has sent one full ring"}
+WHAT_WAITS = {"rx": "arrive", "tx": "are to be sent"}
 ALL_RINGS_S = 500e-6
 """Where the flows are spread over many rings, each fills more slowly."""
 
@@ -33,8 +35,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     }
     if all(isinstance(most, Absent) for _, most in rings.values()):
         raise DoesNotApplyError("the driver has no ring that can be set")
-    link = exam.host[Links].by_netdev.get(netdev)
-    line_rate = link.link_bps if link else Unreadable("it was not read", f"ethtool {netdev}")
+    line_rate = exam.host[Links].by_netdev[netdev].link_bps
     if isinstance(line_rate, Absent):
         raise DoesNotApplyError(f"the port has no line rate: {line_rate.reason}")
     link_bps = known(line_rate, "speed of the link")
@@ -43,15 +44,21 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     for direction, (now_seen, most_seen) in rings.items():
         if isinstance(most_seen, Absent):
             continue
-        now = known(now_seen, f"descriptors in a {direction} ring")
-        most = known(most_seen, f"descriptors that a {direction} ring can have")
+        now = known(now_seen, f"descriptors in the {direction} rings")
+        most = known(most_seen, f"descriptors that the {direction} rings can have")
         if now >= most or now / pps >= ONE_RING_S or now * count / pps >= ALL_RINGS_S:
             continue
         yield exam.finding(
             Severity.RISK if now / pps < RISKY_S else Severity.NOTE,
             (
                 Evidence(
-                    found=f"{now} descriptors in each of {count} {direction} rings, of {most}",
+                    found=f"{now} descriptors in "
+                    + (
+                        f"the {direction} ring"
+                        if count == 1
+                        else f"each of {count} {direction} rings"
+                    )
+                    + f", of {most}",
                     source=now_seen.source,
                 ),
                 Evidence(
@@ -60,18 +67,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     source=line_rate.source,
                 ),
             ),
-            so=f"at line rate one ring is full in {now / pps * 1e6:.0f} µs, and with {most} "
-            f"descriptors it would be in {most / pps * 1e6:.0f} µs",
+            so=f"at line rate {WHAT_HAPPENS[direction]} in {now / pps * 1e6:.0f} µs, and with "
+            f"{most} descriptors in {most / pps * 1e6:.0f} µs",
             remedies=(
                 Remedy(
-                    text="lengthen the rings to hold the frames that arrive while a core is busy",
+                    text=f"lengthen the rings to hold the frames that {WHAT_WAITS[direction]} "
+                    "while a core is busy",
                     commands=(ethtool_command("-G", netdev, direction, str(most)),),
                     danger=Danger.DROPS_LINK,
                     steps=(StepCall.of("rings", netdev=netdev, **{direction: most}),),
                 ),
             ),
             bounds=absence_bounds(now_seen, line_rate, exam.question.frame_bytes),
-            unpriced="it costs only when a burst meets a busy core: watch the drops under load",
         )
 
 

@@ -14,14 +14,18 @@ MARKED = (
     "RxECNMrkd", "cnpSent", "cnpHandled",
 )  # fmt: skip
 """Of mlx5, bnxt_re and irdma; bnxt_re does not count what it ignores."""
-IGNORED = ("rp_cnp_ignored", "cnpIgnored")
+IGNORED = {
+    "rp_cnp_ignored": "/sys/class/net/NETDEV/ecn/roce_rp/enable, or ROCE_CC_PRIO_MASK by mstconfig",
+    "cnpIgnored": "/sys/kernel/config/irdma/DEVICE/roce_dcqcn_enable",
+}
+"""Of mlx5 and irdma, and where each is told to obey."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     for rdma in rdma_ports(exam):
         marked, is_marked_now = counted(rdma, MARKED)
-        counts_ignored = not all(isinstance(rdma.rises[name], Absent) for name in IGNORED)
-        ignored, ignores_now = counted(rdma, IGNORED) if counts_ignored else ((), False)
+        names = tuple(name for name in IGNORED if not isinstance(rdma.rises[name], Absent))
+        ignored, ignores_now = counted(rdma, names) if names else ((), False)
         if ignores_now:
             yield exam.finding(
                 Severity.FAULT,
@@ -31,13 +35,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 remedies=(
                     Remedy(
                         text="enable the reaction point (DCQCN) for the priority that RDMA uses, "
-                        "here and at the peers: /sys/class/net/*/ecn/roce_rp/enable of mlx5, or "
-                        "ROCE_CC_PRIO_MASK by mstconfig; of irdma "
-                        "/sys/kernel/config/irdma/DEVICE/roce_dcqcn_enable",
+                        f"here and at the peers: {IGNORED[names[0]]}",
                         by_hand=ByHand.FAR_END,
                     ),
                 ),
-                unpriced="the switch counts what it drops or pauses",
+                unpriced="the switch counts what full queues cost: drops and pause frames of its "
+                "ports",
             )
         elif is_marked_now:
             yield exam.finding(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack, named_plainly
 from wirespeed.facts.rdma import Rdma, RdmaPort
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.ceiling import Input
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
@@ -19,6 +21,7 @@ HEADERS = 96
 AROUND = 14 + 20 + 8 + 12 + 4 + 4 + 20
 """Bytes around the payload of a RoCE v2 packet: Ethernet, IPv4, UDP, BTH, ICRC, FCS, and preamble
 with gap."""
+FORMULA = "1 - payload's share of the link now / that with the largest packets that fit"
 ENOUGH = 4200
 """NVIDIA's advice for a RoCE MTU of 4096."""
 
@@ -32,7 +35,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if known(link.link_bps, f"speed of {netdev}") < FAST_BPS:
         raise DoesNotApplyError("the link is slower than 25 Gb/s")
     mtu = known(exam.host[NetStack][netdev].mtu, f"MTU of {netdev}")
-    fitting = next((size for size in MTUS if size <= mtu - HEADERS), 0)
+    fitting = next((size for size in MTUS if size <= mtu - HEADERS), MTUS[-1])
     for rdma in roce:
         if fitting < MTUS[0]:
             # The netdev's MTU bounds it, whatever the tool would say.
@@ -41,11 +44,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         active = known(rdma.active_mtu, f"active MTU of {rdma.device}")
         most = known(rdma.max_mtu, f"maximum MTU of {rdma.device}")
         if active < min(fitting, most) and isinstance(rdma.active_mtu, Known):
-            yield _stale(exam, rdma.active_mtu, rdma, mtu)
+            yield _stale(exam, rdma.active_mtu, rdma, mtu, min(fitting, most))
 
 
-def _share(payload: int) -> str:
-    return f"{payload / (payload + AROUND):.1%}"
+def _share(payload: int) -> float:
+    """Give the part of the wire's time that is payload."""
+    return payload / (payload + AROUND)
 
 
 def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
@@ -60,8 +64,9 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
     return exam.finding(
         Severity.NOTE,
         (Evidence(found=f"MTU {mtu}", source=f"ip link show {netdev}"), *shown),
-        so=f"a RoCE packet carries at most {fitting} bytes: {_share(fitting)} of the link is "
-        f"payload; with {MTUS[0]} bytes it is {_share(MTUS[0])}, in a quarter of the packets",
+        so=f"a RoCE packet carries at most {fitting} bytes: {_share(fitting):.1%} of the link is "
+        f"payload; with {MTUS[0]} bytes it is {_share(MTUS[0]):.1%}, in {fitting / MTUS[0]:.0%} of "
+        "the packets",
         remedies=(
             Remedy(
                 text=f"set MTU {ENOUGH} or more (such as 9000) on both hosts and every switch "
@@ -79,7 +84,7 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
     )
 
 
-def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int) -> Finding:
+def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int, possible: int) -> Finding:
     netdev = exam.port.netdev or ""
     return exam.finding(
         Severity.RISK,
@@ -88,7 +93,8 @@ def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int) -> Find
             Evidence(found=f"MTU {mtu}", source=f"ip link show {netdev}"),
         ),
         so=f"a RoCE packet carries {active.value} bytes although the netdev has room for more: "
-        f"{_share(active.value)} of the link is payload",
+        f"{_share(active.value):.1%} of the link is payload; with {possible} bytes it is "
+        f"{_share(possible):.1%}",
         remedies=(
             Remedy(
                 text="make the driver read the MTU again: set the netdev's MTU to another "
@@ -97,7 +103,15 @@ def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int) -> Find
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="large messages reach the share above; small ones are shorter than one packet",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - _share(active.value) / _share(possible),
+                "of the payload that large messages carry at line rate",
+                FORMULA,
+                Input(name="active MTU", shown=f"{active.value}", source=active.source),
+            ),
+        ),
     )
 
 
@@ -110,6 +124,7 @@ RULE = PortRule(
     "reach the card's limit of packets per second earlier.",
     source="include/rdma/ib_addr.h (iboe_get_mtu) of Linux; MLNX2-117-1682kn, MTU considerations "
     "for RoCE based applications; InfiniBand Architecture Specification 1.4, annex A17",
+    price=f"at most, where the netdev has room for more: {FORMULA}",
     explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wirespeed.facts.dcb import Dcb, PortDcb
 from wirespeed.facts.firmware import Firmware
 from wirespeed.facts.rdma import Rdma, RdmaPort
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, known, read_as
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
@@ -44,6 +44,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     shown = ", ".join(map(str, sorted(used)))
     is_paused = bool(used & lossless)
+    is_of_driver = len(points) > 1
     yield exam.finding(
         Severity.NOTE if is_paused else Severity.RISK,
         (
@@ -64,10 +65,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="enable both halves for the priority N of RoCE on every host, and ECN for its "
-                "queue on every switch. With MLNX_OFED write 1 to "
-                f"/sys/class/net/{netdev}/ecn/roce_np/enable/N and to roce_rp/enable/N; with the "
-                f"kernel's own driver set bit N of {MASK}1 (and of {MASK}2 for the second port) "
-                "with mstconfig, then reset the card",
+                "queue on every switch: "
+                + (
+                    f"write 1 to /sys/class/net/{netdev}/ecn/roce_np/enable/N and to "
+                    "roce_rp/enable/N"
+                    if is_of_driver
+                    else f"set bit N of {_mask_name(exam)} with mstconfig, then reset the card"
+                ),
+                danger=Danger.NONE if is_of_driver else Danger.FIRMWARE,
                 by_hand=ByHand.FAR_END,
             ),
         ),
@@ -88,11 +93,10 @@ def _points(exam: PortExam, dcb: PortDcb) -> list[_Point]:
     ]
     if not all(isinstance(point.priorities, Absent) for point in points):
         return points
-    address = exam.port.pci_address or ""
+    address, name = exam.port.pci_address or "", _mask_name(exam)
     settings = exam.host[Firmware].of(address).settings
     if isinstance(settings, Absent):
         raise DoesNotApplyError("neither driver nor firmware has ECN by priority")
-    name = f"{MASK}{int(address.rpartition('.')[2] or '0') + 1}"
     setting = known(settings, "settings of the firmware").get(name)
     if setting is None:
         raise CannotTellError(
@@ -102,6 +106,11 @@ def _points(exam: PortExam, dcb: PortDcb) -> list[_Point]:
         )
     current = setting.current if isinstance(setting.current, Known) else setting.next_boot
     return [_Point("congestion control of RoCE", read_as(current, _mask))]
+
+
+def _mask_name(exam: PortExam) -> str:
+    """Of the port that the function is: `.0` the first."""
+    return f"{MASK}{int((exam.port.pci_address or '').rpartition('.')[2] or '0') + 1}"
 
 
 def _mask(text: str) -> frozenset[int]:

@@ -57,7 +57,9 @@ def _finding(
     return exam.finding(
         Severity.RISK if exam.question.purpose is Purpose.STORAGE else Severity.NOTE,
         (Evidence(found=f"{rdma.device}: GIDs {shown}", source=rdma.gids.source),),
-        so="RoCE reaches only hosts of this network segment, and programs that use rdma_cm "
+        so="a RoCE connection needs a GID: none can be made"
+        if not gids
+        else "RoCE reaches only hosts of this network segment, and programs that use rdma_cm "
         "with an IP address reach none"
         if has_v2
         else "RoCE v1 has no IP header: routers do not forward it, and switches cannot mark "
@@ -71,7 +73,7 @@ def _finding(
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it is not known whether RDMA is used",
+        unpriced="whether RDMA is used was not read: `rdma resource show qp` lists connections",
     )
 
 

@@ -2,22 +2,32 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.dcb import Dcb
 from wirespeed.facts.link import Links
 from wirespeed.facts.rdma import Rdma, RdmaPort
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.observed import Absent, Known, Unreadable, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
 WAY_IN = ("out_of_sequence", "rx_icrc_encapsulated", "oos_drop_count")
-WAY_OUT = (
-    "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err", "roce_adp_retrans",
-    "seq_err_naks_rcvd", "to_retransmits",
-)  # fmt: skip
-"""The last of each are bnxt_re's."""
+WAY_OUT = ("packet_seq_err", "implied_nak_seq_err", "seq_err_naks_rcvd")
+"""What the peer says that it missed."""
+UNANSWERED = ("local_ack_timeout_err", "roce_adp_retrans", "to_retransmits")
+"""Where the peer says nothing, a packet may be lost, and the peer may be gone. The last of each are
+bnxt_re's."""
 INFINIBAND = (
     "InfiniBand does not drop packets when queues are full: check the links on the path "
     "(ibqueryerrors: symbol errors, link recoveries, discards) and the peer that does not answer"
+)
+LOSSLESS = (
+    "make the path lossless or enable congestion control: use the same priority for RDMA on both "
+    "hosts and every switch port between (DSCP and trust), PFC on that priority only, and ECN on "
+    "its queues; then look for damaged frames (errors.physical) and for drops at the switch"
+)
+PEER = (
+    "look at the peer first: whether its program runs, its address and GID, and its MTU (ping it "
+    "with -M do and the size of the MTU)"
 )
 MOST_OLD = 10
 """So few since the driver was loaded are a cable pulled or a peer that ended."""
@@ -64,47 +74,58 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     for rdma in rdma_ports(exam):
         seen_in, now_in = counted(rdma, WAY_IN)
         seen_out, now_out = counted(rdma, WAY_OUT)
-        if now_in or now_out:
-            seen_in, seen_out = seen_in if now_in else (), seen_out if now_out else ()
-        if not seen_in and not seen_out:
+        unanswered, now_unanswered = counted(rdma, UNANSWERED)
+        is_now = now_in or now_out or now_unanswered
+        if is_now:
+            seen_in = seen_in if now_in else ()
+            seen_out = seen_out if now_out else ()
+            unanswered = unanswered if now_unanswered else ()
+        if not (seen_in or seen_out or unanswered):
             continue
-        where = " and ".join(
-            way
-            for way, seen in (
-                ("on the path to this host", seen_in),
-                ("on the path from this host, or its peer did not answer in time", seen_out),
-            )
-            if seen
-        )
-        is_now = now_in or now_out
+        ways = (("on the path to this host", seen_in), ("on the path from this host", seen_out))
+        where = " and ".join(way for way, seen in ways if seen)
         yield exam.finding(
             Severity.FAULT if is_now else Severity.NOTE,
-            (*seen_in, *seen_out, *_pause(exam)),
-            so=f"RDMA packets {'are' if is_now else 'were'} lost {where}: after each loss the "
-            "queue pair sends everything since the lost packet again",
-            remedies=(
-                Remedy(
-                    text=INFINIBAND
-                    if isinstance(rdma.link_layer, Known) and rdma.link_layer.value == "InfiniBand"
-                    else (
-                        "make the path lossless or enable congestion control: use the same "
-                        "priority for RDMA on both hosts and every switch port between (DSCP "
-                        "and trust), PFC on that priority only, and ECN on its queues; then "
-                        "look for damaged frames (errors.physical) and for drops at the switch"
-                    ),
-                    by_hand=ByHand.FAR_END,
-                ),
-            ),
-            unpriced="the cost depends on how much each queue pair had in flight",
+            (*seen_in, *seen_out, *unanswered, *_pause(exam)),
+            so=_lost(where, is_now=is_now) if where else _no_answer(is_now=is_now),
+            remedies=(Remedy(text=_advice(rdma, is_lost=bool(where)), by_hand=ByHand.FAR_END),),
+            unpriced="the cost depends on how much each queue pair has in flight: measure it, as "
+            "with ib_write_bw, while these counters stand still and while they grow",
         )
+
+
+def _lost(where: str, *, is_now: bool) -> str:
+    return (
+        f"RDMA packets {'are' if is_now else 'were'} lost {where}: after each loss the queue pair "
+        "sends everything since the lost packet again"
+    )
+
+
+def _no_answer(*, is_now: bool) -> str:
+    return (
+        f"RDMA packets of this host {'get' if is_now else 'got'} no answer in time, and no counter "
+        "says that one was lost: the peer may not answer at all"
+    )
+
+
+def _advice(rdma: RdmaPort, *, is_lost: bool) -> str:
+    if isinstance(rdma.link_layer, Known) and rdma.link_layer.value == "InfiniBand":
+        return INFINIBAND
+    return LOSSLESS if is_lost else f"{PEER}. If it answers: {LOSSLESS}"
 
 
 def _pause(exam: PortExam) -> Iterator[Evidence]:
     link = exam.host[Links].by_netdev.get(exam.port.netdev or "")
     if link is None or not isinstance(link.pause.receive, Known):
         return
-    if not link.pause.receive.value:
-        yield Evidence.of(link.pause.receive, "global pause is off; PFC was not read")
+    if link.pause.receive.value:
+        return
+    lossless = exam.host[Dcb].by_netdev[exam.port.netdev or ""].lossless
+    unread = "; PFC was not read" if isinstance(lossless, Unreadable) else ""
+    yield Evidence.of(link.pause.receive, f"global pause is off{unread}")
+    if isinstance(lossless, Known):
+        shown = ", ".join(map(str, sorted(lossless.value))) or "none"
+        yield Evidence.of(lossless, f"priorities with PFC: {shown}")
 
 
 RULE = PortRule(

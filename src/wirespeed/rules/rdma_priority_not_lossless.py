@@ -52,15 +52,22 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         "switch drops them, and each loss stalls its connection",
         remedies=(
             Remedy(
-                text=f"let the card and the switch trust the DSCP (mlnx_qos -i {netdev} --trust "
-                "dscp), and give RoCE the DSCP of that priority (rdma_cm: cma_roce_tos; "
-                "else the application's traffic class)",
+                text=f"let the card and the switch trust the DSCP ({_to_trust(dcb, netdev)}), and "
+                "give RoCE the DSCP of that priority (rdma_cm: cma_roce_tos; else the "
+                "application's traffic class)",
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
         unpriced="the cost of a loss depends on the round-trip time: rdma.packets_lost shows "
         "current losses",
     )
+
+
+def _to_trust(dcb: PortDcb, netdev: str) -> str:
+    """Give the command of the tool that answered; with the kernel's, mapping one DSCP does it."""
+    if dcb.trust.source.startswith("mlnx_qos"):
+        return f"mlnx_qos -i {netdev} --trust dscp"
+    return f"dcb app add dev {netdev} dscp-prio DSCP:PRIORITY"
 
 
 def _roce(exam: PortExam) -> list[RdmaPort]:
@@ -94,9 +101,13 @@ def _by_dscp(exam: PortExam, dcb: PortDcb, lossless: frozenset[int]) -> Iterator
             "a full switch drops them, and each loss stalls its connection",
             remedies=(
                 Remedy(
-                    text="give RoCE, on every host, a DSCP that the card maps to priority "
-                    f"{shown}"
-                    + (f" (one of {fitting[0]} to {fitting[-1]})" if fitting else "")
+                    text=(
+                        f"give RoCE, on every host, a DSCP that the card maps to priority {shown}, "
+                        f"such as {fitting[0]}"
+                        if fitting
+                        else f"map a DSCP to priority {shown} on every host and switch, and give "
+                        "it to RoCE on every host"
+                    )
                     + ": the type of service is 4 x DSCP + 2 for ECN (cma_roce_tos -d "
                     f"{rdma.device} -t TOS)",
                     by_hand=ByHand.FAR_END,
