@@ -7,8 +7,10 @@ from typing import Literal
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending
 from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
-from wirespeed.apply.guard import may_cut_off, refuse_cutoff, with_cutoffs
+from wirespeed.apply.guard import refuse_cutoff, with_cutoffs
 from wirespeed.apply.interrupted import interrupted
+from wirespeed.apply.lockdown_guard import refuse_locked_down
+from wirespeed.apply.owner_guard import refuse_owned
 from wirespeed.apply.rest import rest_notes, rest_of, with_cuts_of
 from wirespeed.apply.run import Run
 from wirespeed.apply.stages import refuse_endless
@@ -149,7 +151,11 @@ class Applying:
             rest = rest_of(plan, run.entries, rebooted_since(run.entries, self._controls))
             echo(f"{run.folder}: an earlier run did not finish; these steps are left:\n")
             echo("\n".join([*plan_lines(rest), *rest_notes(plan, run.entries)]))
-            facts = facts_now(self._spec, self._controls) if may_cut_off(rest) else {}
+            # What the plan was guarded by is old: a port may have another owner by now.
+            facts = facts_now(self._spec, self._controls)
+            for host, one in facts.items():
+                refuse_owned(host, rest.steps, one, self._spec.hosts[host].ports)
+            refuse_locked_down(rest, facts)
             plan = with_cuts_of(plan, self._guarded(rest, facts))
         except (HostError, InputError, MeasurementError) as error:
             raise interrupted(error, run.entries, str(self._how.spec)) or error from None
