@@ -1,23 +1,26 @@
 """The rest of a run is guarded as its plan was: what came to own a port meanwhile is seen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import pytest
 from click.testing import CliRunner, Result
 from described_host import Put
-from rebooting_host import RebootingHost, use_hosts, write_spec
+from rebooting_host import RebootingHost, dies_at, use_hosts, write_spec
 
 from wirespeed import catalog
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.commands.apply import apply
+from wirespeed.commands.persist import persist
 from wirespeed.commands.undo import undo
 from wirespeed.facts.lockdown import PATH
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.observed import Observed
 from wirespeed.model.step import State, Step
+from wirespeed.runs import persist_run
 
 PORT = "0000:03:00.0"
 STEPS = 40
@@ -96,3 +99,36 @@ def test_a_resumed_guard_does_not_stand_in_the_way_back(spec: Path, host: Guarde
     host.sections = (OWNED, LOCKED)
     assert call(undo, spec).return_value == 0
     assert sum(host.values.values()) == 0
+
+
+@pytest.mark.parametrize(
+    ("section", "why"), [(OWNED, "plan.port_of_operator"), (LOCKED, "plan.locked_down")]
+)
+def test_a_resumed_guard_is_asked_of_what_each_boot_would_do_again(
+    spec: Path, host: GuardedHost, monkeypatch: pytest.MonkeyPatch, section: Section, why: str
+):
+    @contextmanager
+    def controls_of(_: object) -> Iterator[dict[str, GuardedHost]]:
+        yield {"alpha": host}
+
+    files = ("kept.script", "kept.unit")
+    host.values |= dict.fromkeys(files, 0)
+    steps = [PutRegister(key=key, value=1) for key in files]
+    monkeypatch.setattr(persist_run, "controls_of", controls_of)
+    monkeypatch.setattr(persist_run, "persist_steps", lambda *_: steps)
+    assert call(apply, spec, "--yes").return_value == 0
+
+    def refused() -> bool:
+        host.sections, before = (section,), dict(host.values)
+        error = call(persist, spec, "--yes").exception
+        host.sections = ()
+        return isinstance(error, InputError) and error.what == why and host.values == before
+
+    assert refused(), "a new one"
+    with dies_at(monkeypatch, 3, written=False):
+        CliRunner().invoke(persist, [str(spec), "--yes"], standalone_mode=False)
+        raise AssertionError("it was to die")
+    assert host.values["kept.script"] == 1 and host.values["kept.unit"] == 0
+    assert refused(), "the rest of one"
+    assert call(persist, spec, "--yes").return_value == 0
+    assert host.values["kept.unit"] == 1

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from wirespeed.apply.gate import Consents
 from wirespeed.apply.run import is_run, open_run, read_journal
 from wirespeed.host.files import append_text
 from wirespeed.model.error import LeftChangedError, WirespeedError
@@ -138,14 +139,14 @@ def _apply(job: HostJob) -> bool:
 
 
 def _apply_once(job: HostJob) -> bool:
+    consents = Consents(allow_cutoff=job.allow_cutoff, allow_no_undo=job.allow_no_undo)
     how = How(
         job.spec,
         None,
         yes=True,
         reboot=False,
-        allow_cutoff=job.allow_cutoff,
         within_s=job.within_s,
-        allow_no_undo=job.allow_no_undo,
+        consents=consents,
         try_s=job.try_s,
     )
     wanted = read_spec(job.spec)

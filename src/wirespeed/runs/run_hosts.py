@@ -8,7 +8,6 @@ from pathlib import Path
 from wirespeed.apply.claim import Claim
 from wirespeed.apply.control import CopyKeeper, HostControl, Lockable
 from wirespeed.apply.control_boot import Rebootable
-from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending, Executor
 from wirespeed.apply.forget import forgotten
 from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S, with_rollback
@@ -157,17 +156,20 @@ def _unlock(place: str, control: Lockable, claim: Claim) -> None:
 def apply_plan(
     run: Run,
     plan: Plan,
-    controls: Mapping[str, PosixControl],
+    controls: Mapping[str, HostControl],
     within_s: int = CONFIRM_WITHIN_S,
     *,
     spec: Spec | None = None,
     until: int | None = None,
     name: str = "",
     try_s: int = 0,
+    then: Callable[[], None] = lambda: None,
 ) -> Ending:
     """Apply a plan of all stages until now, up to the end of the last, telling of each step.
 
     With `try_s`, its hosts take all of it back unless it is confirmed within these seconds.
+    `then` is called while the hosts are still locked. `change_hosts` alone calls this: what is
+    applied has passed the gate.
     """
     name = name or str(run.folder)
     with lock_hosts(run, controls) as held:
@@ -194,7 +196,9 @@ def apply_plan(
             spec=spec,
         )
         try:
-            return executor.apply(until)
+            ending = executor.apply(until)
+            then()
+            return ending
         except ApplyError:
             if run.outcome in ("undone", "new"):
                 tryout.end(run, plan, controls, try_s)
