@@ -132,3 +132,10 @@ def test_a_resumed_guard_is_asked_of_what_each_boot_would_do_again(
     assert refused(), "the rest of one"
     assert call(persist, spec, "--yes").return_value == 0
     assert host.values["kept.unit"] == 1
+
+    # The way back asks no guard, and leaves alone what a colleague wrote.
+    host.sections, host.values["kept.script"] = (section,), 7
+    error = call(persist, spec, "--remove").exception
+    assert isinstance(error, LeftChangedError) and error.what == "host.changed_by_others"
+    assert "kept.script" in error.where
+    assert (host.values["kept.script"], host.values["kept.unit"]) == (7, 0)

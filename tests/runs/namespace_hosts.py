@@ -128,6 +128,11 @@ class NamespaceHosts:
     def _namespace(self, name: str) -> str:
         return f"{self._prefix}{name}"
 
+    @property
+    def controller_namespace(self) -> str:
+        """Where the far end of each host's `data0` is: `d1` of the first."""
+        return f"{self._prefix}c"
+
     def controller(self, *words: str) -> subprocess.Popen[bytes]:
         """Start wirespeed in the controller's namespace."""
         argv = [sys.executable, "-c", "from wirespeed.cli import main; main()", *words]

@@ -8,6 +8,7 @@ from pathlib import Path
 from wirespeed.apply.claim import Claim
 from wirespeed.apply.control import CopyKeeper, HostControl, Lockable
 from wirespeed.apply.control_boot import Rebootable
+from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending, Executor
 from wirespeed.apply.forget import forgotten
 from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S, with_rollback
@@ -32,6 +33,7 @@ from wirespeed.model.journal import (
     Forgotten,
     Result,
     Staged,
+    StepProgress,
     Undone,
     progress,
 )
@@ -65,6 +67,8 @@ class HostLocks(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self.boot_ids: dict[str, str] = {}
+        self.left_alone: list[str] = []
+        """Hosts that left the step alone which was armed when the run's controller was killed."""
         self.copies: list[HostCopy] = []
         """Of the run's journal, on the hosts that keep one."""
 
@@ -103,6 +107,8 @@ def lock_hosts(run: Run, controls: Mapping[str, HostControl]) -> HostLocks:
                     stack.copies.append(_copy_of(run, place, claim))
                     control.keep_copy(stack.copies[-1])
                 stack.boot_ids[place] = control.lock(claim)
+                if isinstance(control, PosixControl) and control.has_left_alone:
+                    stack.left_alone.append(place)
                 stack.callback(_unlock, place, control, claim)
     except BaseException:
         stack.close()
@@ -232,6 +238,11 @@ def roll_back(
 ) -> None:
     """Undo a run whose hosts are locked. What a host has undone itself is read, and noted."""
     catch_up(run, plan, held)
+    for place in held.left_alone:
+        mine = [n for n, step in enumerate(plan.steps) if step.host == place]
+        torn = progress(plan, run.entries)
+        pending = [n for n in mine if torn[n] is StepProgress.MAYBE_WRITTEN]
+        tryout.note_left_alone(run, plan, place, pending)
     forget_steps(run, plan, how)
     try:
         tryout.end(run, plan, controls)
