@@ -202,6 +202,16 @@ class NamespaceHosts:
         self._inside(name, "cp", self._ip, "/run/real-ip")
         self._inside(name, "mount", "--bind", str(script), self._ip)
 
+    def write_in_etc(self, name: str, path: str, text: str) -> None:
+        """Write a file below /etc of that host, which gets one of its own."""
+        own = "cp -a /etc /run/etc && mount --bind /run/etc /etc"
+        script = f'{own} && mkdir -p "${{1%/*}}" && printf %s "$2" >"$1"'
+        self._inside(name, "sh", "-c", script, "sh", path, text)
+
+    def without_etc(self, name: str) -> None:
+        """Take that away."""
+        self._inside(name, "umount", "/etc")
+
     def mend_host(self, name: str) -> None:
         """Take that away."""
         self._inside(name, "umount", self._ip)
