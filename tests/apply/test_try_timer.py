@@ -8,13 +8,14 @@ import pytest
 from note_step import Note
 
 from wirespeed import catalog
-from wirespeed.apply import control_script, guard_timer, tryout_script
+from wirespeed.apply import control_script, guard_timer, host_copy_script, tryout_script
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.host.local import LocalRunner
 from wirespeed.model.error import ApplyError, LeftChangedError
 from wirespeed.model.journal import Ended, StepProgress, progress
+from wirespeed.model.journal_part import part_of
 from wirespeed.model.plan import Plan
 from wirespeed.model.step import Step
 from wirespeed.runs.keep_run import keep
@@ -67,6 +68,15 @@ def time_passes(host: Path, run: Run) -> str:
     return (folder / "result").read_text()
 
 
+def left_alone(host: Path, run: Run) -> list[str]:
+    """Let the host's time be over; give the files that it says it left alone, by its log."""
+    words = time_passes(host, run).split()
+    log = (host / "try" / run.id / "log").read_text().splitlines()
+    alone = [line.removesuffix(" is left alone") for line in log if line.endswith(" is left alone")]
+    assert words[:2] == ["undone", "left"] and len(words) == 2 + len(alone), words
+    return [Path(name).name for name in alone]
+
+
 def contents(host: Path) -> list[str | None]:
     paths = [host / name for name in FILES]
     return [path.read_text() if path.exists() else None for path in paths]
@@ -78,7 +88,7 @@ def test_a_try_timer_leaves_alone_what_a_colleague_set_and_undo_names_it(
     with open_run(host / "run") as run:
         plan = applied(run, controls, *notes(host))
         (host / "two").write_text("theirs\n")
-        assert time_passes(host, run) == "undone left 1 \n"
+        assert left_alone(host, run) == ["two"]
         assert contents(host) == ["was\n", "theirs\n", None]
         capsys.readouterr()
         with pytest.raises(LeftChangedError) as caught:
@@ -130,7 +140,7 @@ def test_a_try_timer_leaves_alone_what_hangs_together_with_what_a_colleague_set(
         plan = applied(run, controls, *steps, Note(path=str(host / "three"), text="ours"))
         assert (host / "two").read_text() == f"{made}\n"
         (host / "two").write_text("theirs\n")
-        assert time_passes(host, run) == "undone left 1 0 \n"
+        assert left_alone(host, run) == ["two", "one"]
         assert contents(host) == [f"{within}\n", "theirs\n", None]
         with pytest.raises(LeftChangedError) as caught:
             undo_plan(run, plan, controls, "spec")
@@ -190,5 +200,30 @@ def test_a_try_timer_of_a_controller_that_died_in_the_midst_leaves_a_colleague_s
     with open_run(host / "run") as run:
         assert apply_plan(run, plan, controls, try_s=LONG_S, until=1) == "stopped"
         (host / "two").write_text("theirs\n")
-        assert time_passes(host, run) == "undone left 1 \n"
+        assert left_alone(host, run) == ["two"]
         assert contents(host) == ["was\n", "theirs\n", None]
+
+
+def test_a_try_timer_is_told_of_by_an_undo_from_the_host_s_own_copy(
+    host: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """The copy has the steps of its host alone, with numbers of their own."""
+    monkeypatch.setattr(host_copy_script, "FOLDER", str(host / "copies"))
+    controls = {name: PosixControl(name, LocalRunner()) for name in ("alpha", "beta")}
+    rows = zip(("alpha", "alpha", "beta"), notes(host), strict=True)
+    plan = make_plan([(at, step, controls[at].read([step])[0]) for at, step in rows])
+    with open_run(host / "run") as run:
+        apply_plan(run, plan, controls, try_s=LONG_S)
+        (host / "three").write_text("theirs\n")
+        assert left_alone(host, run) == ["three"]
+        entries, name = part_of(run.entries, "beta", run.id), run.id
+    with open_run(host / "again") as run:
+        run.id = name
+        for entry in entries:
+            run.write(entry)
+        assert run.plan is not None and len(run.plan.steps) == 1
+        with pytest.raises(LeftChangedError) as caught:
+            undo_plan(run, run.plan, {"beta": PosixControl("beta", LocalRunner())}, "spec")
+        assert caught.value.where == f"step 1 note {host}/three on beta"
+    assert f"beta: it left step 1 note {host}/three alone" in capsys.readouterr().err
+    assert contents(host) == ["was\n", None, "theirs\n"]

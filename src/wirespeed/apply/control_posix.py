@@ -115,8 +115,8 @@ class PosixControl:
         self._note: Note | None = None
         self.has_left_alone = False
         """Whether a step that was armed when its controller was killed was left alone."""
-        self.left_alone: list[int] = []
-        """Steps that the host left alone when it undid the run by itself, as it said last."""
+        self.left_alone: set[str] = set()
+        """Digests of the steps that the host left alone when it undid the run by itself."""
         self._copy: HostCopy | None = None
         self._batch: Batch | None = None
         """What the script that is under way adds to the copy."""
@@ -279,7 +279,7 @@ class PosixControl:
         """Let the next change keep this undo on the host first, where it is tried."""
         self._note = note
 
-    def note_left(self, known: Collection[int], unknown: Collection[int]) -> None:
+    def note_left(self, known: Collection[str], unknown: Collection[str]) -> None:
         """Have the host keep how steps stand, where it is tried: all is done."""
         if self._is_tried:
             self._ask(left_script(self._run, known, unknown), READ_TIMEOUT_S)

@@ -4,11 +4,13 @@
     before/STEP       what tells the state of a step before the run changed it
     left/BOOT/STEP    what tells how the run left it; BOOT is `kept` for what outlives a boot
 
-All of it is shell, in the folder of the run, which the shell calls `$try`.
+STEP is a digest of the step: a run that is made again of the host's copy has other numbers. All of
+it is shell, in the folder of the run, which the shell calls `$try`.
 """
 
 import shlex
 from collections.abc import Collection, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from wirespeed.apply.control_boot import BOOT_ID
@@ -17,11 +19,11 @@ from wirespeed.model.command import Command
 from wirespeed.model.step import Step
 
 LEFT = "left"
-"""Before the numbers of the steps that were left alone."""
+"""Before the digests of the steps that were left alone."""
 NOTE_FUNCTIONS = """\
 of_step() {
 	# Reads the note of a change; fails for one of an older release.
-	grep -q '^step=[0-9]*$' "$try/steps/$1" && . "$try/steps/$1"
+	grep -q '^step=[0-9a-f]*$' "$try/steps/$1" && . "$try/steps/$1"
 }
 keep() {
 	mkdir -p "$try/left/$boot" || return
@@ -69,7 +71,7 @@ for file in $(ls steps | sort -r); do
 		sh "steps/$file" || failed="$failed $file"
 		continue
 	fi
-	case $theirs in *" $step "*) echo "step $step is left alone: $what" && continue ;; esac
+	case $theirs in *" $step "*) echo "$what is left alone" && continue ;; esac
 	is_before || undo || failed="$failed $file"
 done
 [ "$theirs" = ' ' ] || failed="$failed left$theirs"
@@ -82,22 +84,26 @@ class Note(NamedTuple):
 
     number: int
     """Of the note in the run: notes are undone last first."""
-    planned: int
-    """Of the step in the plan, from 0; a step that is tried again has several notes."""
     step: Step
+    """One that is tried again, or that several stages have, has several notes."""
     undo: tuple[Command, ...]
-    near: Sequence[int] = ()
-    """Steps of which it is not known any more how they were left."""
-    hangs: Sequence[int] = ()
+    near: Sequence[str] = ()
+    """Steps of which it is not known any more how they were left, by their digests."""
+    hangs: Sequence[str] = ()
     """Steps that are left alone where this one is, and it where they are."""
+
+
+def digest_of(step: Step) -> str:
+    """Give the name of a step on its host."""
+    return sha256(step.model_dump_json().encode()).hexdigest()[:16]
 
 
 def note_text(note: Note) -> str:
     """Give what is kept of a change: a file that `of_step` reads."""
     return f"""\
-step={note.planned}
+step={digest_of(note.step)}
 what={shlex.quote(note.step.subject)}
-hangs='{" ".join(map(str, note.hangs))}'
+hangs='{" ".join(note.hangs)}'
 boot={"kept" if note.step.outlives_boot else f"$(cat {BOOT_ID})"}
 {state_text_part(note.step)}{undo_part(note.undo)}"""
 
@@ -105,7 +111,7 @@ boot={"kept" if note.step.outlives_boot else f"$(cat {BOOT_ID})"}
 def note_function(note: Note) -> str:
     """Define `note`, which keeps the note on its input, and the state as it is now."""
     number = f"{note.number:06d}"
-    forgotten = " ".join(f'"$try"/left/*/{one}' for one in (*note.near, note.planned))
+    forgotten = " ".join(f'"$try"/left/*/{one}' for one in (*note.near, digest_of(note.step)))
     return f"""\
 note() {{
 	umask 077
@@ -138,16 +144,16 @@ left() {{
 """
 
 
-def left_all_function(known: Collection[int], unknown: Collection[int]) -> str:
-    """Define `left`, which keeps how steps stand when all is done."""
+def left_all_function(known: Collection[str], unknown: Collection[str]) -> str:
+    """Define `left`, which keeps how steps stand when all is done, by their digests."""
     return f"""\
 left() {{
 	umask 077
 	[ -d "$try/steps" ] && [ ! -e "$try/taken" ] && cd "$try" || return 0
 	for file in $(ls steps); do
 		of_step "$file" || continue
-		case ' {" ".join(map(str, known))} ' in *" $step "*) keep ;; esac
-		case ' {" ".join(map(str, unknown))} ' in
+		case ' {" ".join(known)} ' in *" $step "*) keep ;; esac
+		case ' {" ".join(unknown)} ' in
 		*" $step "*) rm -f left/kept/"$step" left/"$boot"/"$step" ;;
 		esac
 	done

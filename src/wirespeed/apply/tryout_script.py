@@ -99,8 +99,8 @@ def left_part(run: str, note: Note) -> str:
     return f"{_functions(run)}{function}show left - left\n" if function else ""
 
 
-def left_script(run: str, known: Collection[int], unknown: Collection[int]) -> str:
-    """Keep how the steps of these numbers stand when all is done; of others it is not known."""
+def left_script(run: str, known: Collection[str], unknown: Collection[str]) -> str:
+    """Keep how the steps of these digests stand when all is done; of others it is not known."""
     return sections_script(
         "# Keeps how the run left what it changed.\n",
         f"\n{_functions(run)}{left_all_function(known, unknown)}show left - left\n",
@@ -167,12 +167,12 @@ def tryout_of(capture: Capture) -> tuple[Tryout, str]:
     return Tryout.UNKNOWN, ""
 
 
-def left_alone(capture: Capture) -> list[int]:
-    """Give the numbers of the steps that the host left alone, as others changed them."""
+def left_alone(capture: Capture) -> set[str]:
+    """Give the digests of the steps that the host left alone, as others changed them."""
     section = capture.section("tryout")
     words = section.output.split() if section and section.returncode is not None else []
     after = words[words.index(LEFT) + 1 :] if LEFT in words else []
-    return sorted({int(word) for word in after if word.isdecimal() and len(word) < 8})
+    return set(after)
 
 
 def not_removed(capture: Capture) -> str:

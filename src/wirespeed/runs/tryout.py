@@ -8,7 +8,7 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.record import Record
 from wirespeed.apply.run import Run
 from wirespeed.apply.theirs import hanging
-from wirespeed.apply.tryout_notes import Note
+from wirespeed.apply.tryout_notes import Note, digest_of
 from wirespeed.apply.tryout_script import Tryout
 from wirespeed.catalog import read_step
 from wirespeed.host.identity import owner_of
@@ -109,8 +109,8 @@ def noting(
         elif isinstance(entry, Stood) and _is_all_done(record):
             for place, control in tried_hosts(plan, controls).items():
                 mine = [n for n, step in enumerate(plan.steps) if step.host == place]
-                known = [n for n in mine if n in entry.states]
-                control.note_left(known, [n for n in mine if n not in known])
+                known = {_digest(plan, n) for n in mine if n in entry.states}
+                control.note_left(known, {_digest(plan, n) for n in mine} - known)
 
     return noted
 
@@ -127,9 +127,13 @@ def _note(record: Record, intent: Intent, number: int) -> Note:
         for other, step in enumerate(record.plan.steps)
         if other != planned and step.host == here.host and record.intent(other) is not None
     ]
-    near = [other for other in others if record.near(other, planned)]
-    hangs = [other for other in hanging(record, planned) if other in others]
-    return Note(number, planned, read_step(here.step), intent.undo, near, hangs)
+    near = [_digest(record.plan, other) for other in others if record.near(other, planned)]
+    hangs = [_digest(record.plan, one) for one in hanging(record, planned) if one in others]
+    return Note(number, read_step(here.step), intent.undo, near, hangs)
+
+
+def _digest(plan: Plan, number: int) -> str:
+    return digest_of(read_step(plan.steps[number].step))
 
 
 def gone_back(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> list[str]:
@@ -164,7 +168,9 @@ def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int 
             echo(
                 f"{place}: not confirmed in time, so the host undid the run itself{said}", err=True
             )
-            note_left_alone(run, plan, place, control.left_alone)
+            steps = [n for n, step in enumerate(plan.steps) if step.host == place]
+            alone = [n for n in steps if _digest(plan, n) in control.left_alone]
+            note_left_alone(run, plan, place, alone)
             gone.append(place)
     return gone
 
@@ -175,7 +181,7 @@ def note_left_alone(run: Run, plan: Plan, place: str, numbers: Sequence[int]) ->
     A controller that was killed did not write that: the host knew it by its own reading.
     """
     record = Record(plan, lambda _: None, run.entries)
-    alone = [n for n in numbers if n < len(plan.steps) and record.intent(n) is not None]
+    alone = [number for number in numbers if record.intent(number) is not None]
     for number in alone:
         name = f"step {number + 1} {plan.steps[number].name}"
         said = "others changed it, or what hangs together with it, since the run set it"
