@@ -70,6 +70,10 @@ def test_a_try_timer_of_a_real_host_leaves_what_a_colleague_set_and_every_comman
     hosts.let_pass(TRY_S, 60)
     assert standing(hosts) == (4000, False, ()), "the MTU is the colleague's, the rest as before"
 
+    code, output = hosts.ran("status", hosts.reach(name))
+    assert code == 1 and "the host has undone it by itself" in output, output
+    assert "it left step 1 mtu data0 alone: others changed it" in output
+
     code, output = hosts.ran("confirm", str(spec))
     assert code == 3, output
     assert "host.changed_by_others" in output and "mtu data0" in output

@@ -62,6 +62,7 @@ from wirespeed.apply.tryout_script import (
     ask_script,
     claim_script,
     forget_script,
+    gone_part,
     left_alone,
     left_part,
     left_script,
@@ -243,7 +244,8 @@ class PosixControl:
         """Read the copies of journals on the host, who has locked it, and which steps are armed."""
         others = others_script(NO_RUN, others_tried(NO_RUN))
         return host_runs(
-            self._ask(list_script(others, self.lock_folder), READ_TIMEOUT_S), self._name
+            self._ask(list_script(others + gone_part(), self.lock_folder), READ_TIMEOUT_S),
+            self._name,
         )
 
     def _claimed(self, claim: Claim, found: str, others: list[str], remove: str) -> None:

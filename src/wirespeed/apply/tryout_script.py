@@ -156,6 +156,26 @@ def others_tried(run: str) -> str:
 """
 
 
+def gone_part() -> str:
+    """Name the runs that the host has undone by itself: the section `gone`. A part of a script."""
+    return f"""
+gone() {{
+	for folder in {FOLDER}/*; do
+		[ ! -e "$folder/result" ] || echo "${{folder##*/}} $(cat "$folder/result")"
+	done
+}}
+show gone - gone
+"""
+
+
+def gone_runs(capture: Capture) -> dict[str, frozenset[str]]:
+    """Give these, each with the digests of the steps that the host left alone."""
+    section = capture.section("gone")
+    text = section.output if section and section.returncode is not None else ""
+    rows = [line.split() for line in text.splitlines()[:100] if line.strip()]
+    return {row[0]: frozenset(row[row.index(LEFT) + 1 :] if LEFT in row else ()) for row in rows}
+
+
 def tryout_of(capture: Capture) -> tuple[Tryout, str]:
     """Give the timer's state, and the numbers of the steps whose undo failed."""
     section = capture.section("tryout")
