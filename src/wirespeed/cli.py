@@ -14,7 +14,7 @@ import click
 from wirespeed import __version__
 from wirespeed.host.secret import take_passwords
 from wirespeed.model.error import WirespeedError
-from wirespeed.terminal import echo, open_closed_streams, outlive_readers
+from wirespeed.terminal import echo, open_closed_streams, outlive_streams
 
 ERROR_COLUMNS = 80
 INTERNAL_ERROR = 70
@@ -78,8 +78,7 @@ def main() -> NoReturn:
     3 a host was left changed, 4 a reboot is due; 70 a fault of wirespeed itself.
     """
     open_closed_streams()
-    if next(iter(sys.argv[1:2]), "") in CHANGES_HOSTS:
-        outlive_readers()
+    outlive_streams(changes_hosts=next(iter(sys.argv[1:2]), "") in CHANGES_HOSTS)
     take_passwords()
     signal.signal(signal.SIGTERM, _raise_interrupt)
     try:

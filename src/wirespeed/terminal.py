@@ -3,6 +3,7 @@
 Nothing else calls `click.echo` or `click.confirm`; tests/tidy_rules.py holds that.
 """
 
+import errno
 import io
 import os
 import sys
@@ -13,35 +14,84 @@ from typing import Any
 
 import click
 
+from wirespeed.host.clock import Deadline, sleep_s
+from wirespeed.model.error import InputError
 from wirespeed.model.shown import printable
 
+STDOUT, STDERR = 1, 2
+READER_S = 10
+"""How long a reader that takes nothing is waited for."""
 WIPE = "\r\x1b[K"
 """Back to the first column, and the line is empty."""
 
 
 class _Lasting(io.FileIO):
-    """A stream that goes nowhere once its reader is gone."""
+    """A standard stream that goes nowhere once it cannot be written: no reader, a full disk.
+
+    `ends`: what is wanted is what is printed, and the command ends where that is lost.
+    """
+
+    def __init__(self, number: int, *, ends: bool) -> None:
+        super().__init__(number, "w", closefd=False)
+        self._ends = ends
 
     def write(self, data: Any, /) -> int:
         try:
-            return super().write(data)
-        except BrokenPipeError:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self.fileno())
-            os.close(nowhere)
+            written = super().write(data)
+            latest = Deadline(READER_S)
+            while written is None:  # A pipe that does not block, and is full.
+                if latest.expired:
+                    raise BlockingIOError(errno.EAGAIN, f"its reader took nothing for {READER_S} s")
+                sleep_s(0.05)
+                written = super().write(data)
+            return written
+        except OSError as error:
+            if self._ends and error.errno == errno.EPIPE:
+                raise  # As click ends it.
+            self._lose(error)
             return len(data)
 
+    def _lose(self, error: OSError) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+        lost = InputError(
+            "output.unwritable",
+            where="standard output",
+            found=str(error),
+            so="what was to be printed is lost from there on",
+            next="make room on its disk, or send the output elsewhere; then run the command again",
+        )
+        if self._ends:
+            raise lost
+        if self.fileno() == STDOUT and error.errno != errno.EPIPE:
+            echo(
+                f"{lost.where}: {lost.found}: {lost.so}; the command goes on, and its exit code is "
+                "that of the hosts",
+                err=True,
+            )
 
-def outlive_readers() -> None:
-    """Let what prints go on when whoever read it has gone: `apply | head` ends no change halfway.
 
-    click would end it with exit code 1, which says that no host was left changed.
+def outlive_streams(*, changes_hosts: bool) -> None:
+    """Let a command that changes hosts go on when what it prints cannot be written any more.
+
+    `apply | head`, or a disk that is full, ends no change halfway. Another command ends with
+    InputError `output.unwritable`, or as click ends it where its reader is gone; its standard
+    error may be lost.
     """
-    for name in ("stdout", "stderr"):
+    for number, name in ((STDOUT, "stdout"), (STDERR, "stderr")):
         stream = getattr(sys, name)
-        lasting = io.BufferedWriter(_Lasting(stream.fileno(), "w", closefd=False))
+        try:
+            if stream.fileno() != number:
+                continue  # Not the process's own.
+        except io.UnsupportedOperation:
+            continue
+        ends = number == STDOUT and not changes_hosts
         again = io.TextIOWrapper(
-            lasting, stream.encoding, stream.errors, line_buffering=stream.line_buffering
+            io.BufferedWriter(_Lasting(number, ends=ends)),
+            stream.encoding,
+            stream.errors,
+            line_buffering=stream.line_buffering,
         )
         setattr(sys, name, again)
 

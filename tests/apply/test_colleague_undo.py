@@ -115,6 +115,29 @@ def test_a_second_undo_says_it_again_and_force_puts_back_what_a_colleague_set(ho
     assert outcome(journal) == "undone"
 
 
+class PutBeside(Put):
+    """It names another thing too, as an address does the netdev whose MTU another step sets."""
+
+    step: Literal["put_beside"] = "put_beside"  # type: ignore[assignment]
+    beside: str
+
+
+def test_a_second_undo_knows_it_too_where_what_is_beside_it_was_undone(
+    host: DescribedHost, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(catalog, "step_types", lambda: {"put": Put, "put_beside": PutBeside})
+    steps = [Put(key="b", value=20), PutBeside(key="c", value=30, beside="b")]
+    plan = make_plan(("alpha", one, host.read([one])[0]) for one in steps)
+    journal: list[Entry] = []
+    executor(plan, host, journal).apply()
+    host.values["b"] = 7
+    for _ in range(3):
+        assert "is now value 7" in left(executor(plan, host, journal)).found
+        assert host.values == START | {"b": 7}
+    executor(plan, host, journal).undo(force=True)
+    assert host.values == START
+
+
 def test_a_colleague_who_put_it_back_himself_stops_nothing(host: DescribedHost):
     plan, journal = applied(host)
     host.values["b"] = 2

@@ -1,4 +1,4 @@
-"""A change comes to its end though nobody reads: a pipe without reader, a closed stream."""
+"""A change comes to its end though nobody reads: no reader, a closed stream, a full disk."""
 
 import os
 import subprocess
@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 from rebooting_host import write_spec
+
+from wirespeed.runs import fleet_host
+from wirespeed.runs.fleet_host import HostJob, apply_host
+from wirespeed.terminal import echo
 
 PATHS = ":".join([str(Path(__file__).parent), *filter(None, sys.path)])
 APPLY = """
@@ -57,6 +61,72 @@ def test_a_reader_that_goes_away_ends_no_change_halfway(tmp_path: Path, when: st
     _, errors = done.communicate(timeout=60)
     assert errors == "{'one': 10, 'two': 20}\n"
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("streams", [("stdout",), ("stderr",), ("stdout", "stderr")])
+def test_a_full_disk_of_what_is_printed_ends_no_change_halfway(
+    tmp_path: Path, streams: tuple[str, ...]
+):
+    write_spec(tmp_path / "spec.yaml", "alpha")
+    reader, writer = os.pipe()
+    with Path("/dev/full").open("w") as full, (tmp_path / "values").open("w") as values:
+        code = APPLY.replace("file=sys.stderr", f"file=open({values.fileno()}, 'w')")
+        done = subprocess.run(
+            [sys.executable, "-c", code, "apply", "spec.yaml", "--yes", "never", str(reader)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": PATHS, "XDG_STATE_HOME": str(tmp_path)},
+            stdin=subprocess.DEVNULL,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | dict.fromkeys(streams, full),
+            pass_fds=[reader, values.fileno()],
+            text=True,
+            timeout=60,
+            check=False,
+        )  # type: ignore[call-overload]
+    os.close(writer)
+    os.close(reader)
+    assert (tmp_path / "values").read_text() == "{'one': 10, 'two': 20}\n"
+    assert done.returncode == 0
+    if streams == ("stdout",):
+        assert done.stderr == (
+            "standard output: [Errno 28] No space left on device: what was to be printed is lost "
+            "from there on; the command goes on, and its exit code is that of the hosts\n"
+        )
+    elif streams == ("stderr",):
+        assert "verified      put two on alpha" in done.stdout
+
+
+def test_a_full_disk_of_a_fleet_s_log_ends_no_change_halfway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def apply(_: HostJob) -> bool:
+        echo("a step is done")
+        done.append("the next")
+        return True
+
+    done: list[str] = []
+    (tmp_path / "log").symlink_to("/dev/full")
+    monkeypatch.setattr(fleet_host, "_apply", apply)
+    result = apply_host(HostJob("h1", tmp_path, 60, 60))
+    assert (result.what, done) == ("", ["the next"])
+
+
+@pytest.mark.parametrize("command", [["--help"], ["status"], ["capture", "here"]])
+def test_what_only_prints_says_that_its_disk_is_full(tmp_path: Path, command: list[str]):
+    code = "from wirespeed import cli; cli.main()"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command],
+            env={**os.environ, "PYTHONPATH": PATHS, "XDG_STATE_HOME": str(tmp_path)},
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert "ERROR output.unwritable standard output\n" in done.stderr
+    assert "No space left on device" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

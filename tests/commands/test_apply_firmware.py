@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from wirespeed import terminal
+from wirespeed.apply.gate import Consents
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import open_run
 from wirespeed.model.error import InputError
 from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
 from wirespeed.runs import apply_run as command
+from wirespeed.runs.hosts_of_spec import lone_host
 from wirespeed.steps.firmware_image import FirmwareImage
 from wirespeed.steps.firmware_settings import FirmwareSettings
 
@@ -50,11 +52,12 @@ def asked(monkeypatch: pytest.MonkeyPatch):
 
 def begin(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **allowed: bool) -> None:
     """Begin the stage of a plan on a host that is described as having no ports."""
-    how = command.How(tmp_path / "spec", None, False, False, False, 30, **allowed)
+    how = command.How(tmp_path / "spec", None, False, False, 30, Consents(**allowed))
     nothing: Any = None
+    spec = lone_host("here")
     monkeypatch.setattr(command, "plan_hosts", lambda *_, **__: (plan, {}))
     with open_run(tmp_path / "spec.run") as run:
-        command.Applying(nothing, run, nothing, how).go()
+        command.Applying(spec, run, nothing, how).go()
 
 
 @pytest.mark.parametrize("plan", [SETTINGS, ONE_WAY])

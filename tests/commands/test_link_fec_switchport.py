@@ -14,6 +14,7 @@ from proof import Answer, DescribedControl, UnknownCommandError
 from test_control_switchport import DescribedSession
 from test_mlxlink_speed import Card as MlxCard
 
+from wirespeed.apply import gate
 from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import Capture, Section
@@ -82,7 +83,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
             yield {host: DescribedControl(both), place.text: session}
 
         monkeypatch.setattr(module, "ends", ends)
-        monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
+        monkeypatch.setattr(gate, "refuse_cutoff", lambda *_: None)
         monkeypatch.setattr(module, "facts_at", lambda _: both.facts())
         monkeypatch.setattr(module, "port_proof", lambda *_: PortMatch(Match.PROVEN, "it hears"))
         monkeypatch.setattr(link_settings, "COMES_UP_S", 0.02)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, as_found, switch
 
+from wirespeed.apply import gate
 from wirespeed.commands.link import link
 from wirespeed.host.reach_destination import SwitchHost
 from wirespeed.model.capture import Capture, Section
@@ -30,7 +31,7 @@ def unread(host: str) -> HostFacts:
 @pytest.fixture
 def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     found = Wire(switch(SwitchKind.DELL_OS6))
-    monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
+    monkeypatch.setattr(gate, "refuse_cutoff", lambda *_: None)
     monkeypatch.setattr(module, "facts_at", unread)
     monkeypatch.setattr(module, "port_proof", lambda *_: PROVEN)
     return use(monkeypatch, found)
@@ -141,7 +142,7 @@ def test_a_link_speed_whose_port_is_left_as_it_is_needs_no_proof_of_the_port(
 ):
     found = as_found()
     use(monkeypatch, found)
-    monkeypatch.setattr(module, "refuse_cutoff", lambda *_: None)
+    monkeypatch.setattr(gate, "refuse_cutoff", lambda *_: None)
     monkeypatch.setattr(module, "facts_at", unread)
     monkeypatch.setattr(module, "port_proof", lambda *_: pytest.fail("it was asked"))
     assert call(tmp_path, "--speed", "10G", "--apply", "--yes").return_value == 0

@@ -15,7 +15,7 @@ from test_link_speed_story import HOST, NETDEV, TEN, Ends, Wire, switch
 
 from described.approach import planned_by
 from wirespeed import catalog
-from wirespeed.apply import control_script, guard_timer, tryout_script
+from wirespeed.apply import control_script, gate, guard_timer, tryout_script
 from wirespeed.apply.run import JOURNAL
 from wirespeed.apply.run_file import RUN
 from wirespeed.apply.run_place import run_folder, runs_folder
@@ -309,7 +309,7 @@ def test_a_link_whose_switch_refuses_in_such_words(
 
     monkeypatch.setattr(catalog, "step_types", REAL_STEPS)
     monkeypatch.setattr(link_run, "ends", ends)
-    monkeypatch.setattr(link_run, "refuse_cutoff", lambda *_: None)
+    monkeypatch.setattr(gate, "refuse_cutoff", lambda *_: None)
     monkeypatch.setattr(link_run, "facts_at", unread)
     monkeypatch.setattr(link_run, "port_proof", lambda *_: proof)
     folder = lab.spec.parent / "link"

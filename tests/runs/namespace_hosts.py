@@ -128,6 +128,11 @@ class NamespaceHosts:
     def _namespace(self, name: str) -> str:
         return f"{self._prefix}{name}"
 
+    @property
+    def controller_namespace(self) -> str:
+        """Where the far end of each host's `data0` is: `d1` of the first."""
+        return f"{self._prefix}c"
+
     def controller(self, *words: str) -> subprocess.Popen[bytes]:
         """Start wirespeed in the controller's namespace."""
         argv = [sys.executable, "-c", "from wirespeed.cli import main; main()", *words]
@@ -196,6 +201,16 @@ class NamespaceHosts:
         script.chmod(0o755)
         self._inside(name, "cp", self._ip, "/run/real-ip")
         self._inside(name, "mount", "--bind", str(script), self._ip)
+
+    def write_in_etc(self, name: str, path: str, text: str) -> None:
+        """Write a file below /etc of that host, which gets one of its own."""
+        own = "cp -a /etc /run/etc && mount --bind /run/etc /etc"
+        script = f'{own} && mkdir -p "${{1%/*}}" && printf %s "$2" >"$1"'
+        self._inside(name, "sh", "-c", script, "sh", path, text)
+
+    def without_etc(self, name: str) -> None:
+        """Take that away."""
+        self._inside(name, "umount", "/etc")
 
     def mend_host(self, name: str) -> None:
         """Take that away."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import pytest
+from host_text import as_printed, host_text
 
 from wirespeed.apply.change_from import is_other
 from wirespeed.apply.control import Changed
@@ -24,7 +25,7 @@ from wirespeed.apply.executor import Executor
 from wirespeed.apply.planner import make_plan
 from wirespeed.catalog import read_step
 from wirespeed.model.capture import Section
-from wirespeed.model.command import Command
+from wirespeed.model.command import Command, Shell
 from wirespeed.model.error import ApplyError
 from wirespeed.model.journal import Ended, Entry
 from wirespeed.model.observed import Known, Observed
@@ -132,6 +133,16 @@ def prove(step: Step, start: Described, goal: Described) -> None:
     prove_kills(step, start, goal)
     prove_contradiction(step, start)
     prove_refusals(step, start, goal)
+    prove_host_tells(step, start, goal)
+
+
+def prove_host_tells(step: Step, start: Described, goal: Described) -> None:
+    """A host that undoes it by itself tells the two states apart, and knows each again."""
+    if step.mark is None or step.read().shell is not Shell.POSIX:
+        return
+    answers = [deepcopy(host).run(step.read()) for host in (start, start, goal)]
+    texts = [host_text(step, as_printed(a.output), a.errors, a.returncode) for a in answers]
+    assert None not in texts and texts[0] == texts[1] != texts[2], texts
 
 
 def plan_on(step: Step, host: Described) -> Plan:

@@ -21,6 +21,8 @@ class Changed:
     """A fresh reading, after the commands or after the one that failed."""
     is_cut_off: bool = False
     """It took the way to the host with it, and the host undid it itself."""
+    is_theirs: bool = False
+    """The host did not undo it: others had changed it since."""
     is_stale: bool = False
     """No command was run: the state, which is in `now`, was not the one that they lead from."""
 

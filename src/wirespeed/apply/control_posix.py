@@ -1,7 +1,7 @@
 """Control by a runner: each reading and each change is one script, one round trip."""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -38,6 +38,7 @@ from wirespeed.apply.found_copy import HostRuns, host_runs
 from wirespeed.apply.guard_timer import (
     UNDOING_S,
     armed,
+    is_left_alone,
     other_runs,
     others_script,
     settle_script,
@@ -54,12 +55,17 @@ from wirespeed.apply.host_copy_script import (
     told_part,
 )
 from wirespeed.apply.read_states import settled
+from wirespeed.apply.tryout_notes import Note
 from wirespeed.apply.tryout_script import (
     NO_SYSTEMD,
     Tryout,
     ask_script,
     claim_script,
     forget_script,
+    gone_part,
+    left_alone,
+    left_part,
+    left_script,
     not_noted,
     not_removed,
     note_part,
@@ -107,7 +113,11 @@ class PosixControl:
         self._latest: dict[Command, Section] = {}
         """What each reading of a step said last: the text that a change is compared with."""
         self._is_tried = False
-        self._undo: tuple[int, Sequence[Command]] | None = None
+        self._note: Note | None = None
+        self.has_left_alone = False
+        """Whether a step that was armed when its controller was killed was left alone."""
+        self.left_alone: set[str] = set()
+        """Digests of the steps that the host left alone when it undid the run by itself."""
         self._copy: HostCopy | None = None
         self._batch: Batch | None = None
         """What the script that is under way adds to the copy."""
@@ -215,6 +225,7 @@ class PosixControl:
             script = take_over_script(claim.line(), claim.former_of(self._name, found), *parts)
             capture = self._taken(script)
             found = line_of(capture, "owner")
+        self.has_left_alone = is_left_alone(capture)
         if self._copy:
             self._copy.found(*told_of(capture))
         self._claimed(claim, found, other_runs(capture), f"by hand: rm -r {self.lock_folder}")
@@ -233,7 +244,8 @@ class PosixControl:
         """Read the copies of journals on the host, who has locked it, and which steps are armed."""
         others = others_script(NO_RUN, others_tried(NO_RUN))
         return host_runs(
-            self._ask(list_script(others, self.lock_folder), READ_TIMEOUT_S), self._name
+            self._ask(list_script(others + gone_part(), self.lock_folder), READ_TIMEOUT_S),
+            self._name,
         )
 
     def _claimed(self, claim: Claim, found: str, others: list[str], remove: str) -> None:
@@ -265,15 +277,20 @@ class PosixControl:
         self.survives_reboot = line_of(capture, "armed") != NO_SYSTEMD
         return reason
 
-    def note_undo(self, number: int, undo: Sequence[Command]) -> None:
+    def note_undo(self, note: Note) -> None:
         """Let the next change keep this undo on the host first, where it is tried."""
-        self._undo = (number, undo)
+        self._note = note
+
+    def note_left(self, known: Collection[str], unknown: Collection[str]) -> None:
+        """Have the host keep how steps stand, where it is tried: all is done."""
+        if self._is_tried:
+            self._ask(left_script(self._run, known, unknown), READ_TIMEOUT_S)
 
     def ask_tryout(self) -> tuple[Tryout, str]:
         """Ask by a new connection for the timer's state; a running timer starts again."""
         if isinstance(self._runner, ByNetwork):
             self._runner.renew()
-        return tryout_of(self._ask(ask_script(self._run), READ_TIMEOUT_S + UNDOING_S))
+        return tryout_of(self._told_tryout(ask_script(self._run)))
 
     def end_tryout(self) -> tuple[Tryout, str, str]:
         """Stop the timer: the run is confirmed, or undone by wirespeed. It may be undone already.
@@ -281,8 +298,13 @@ class PosixControl:
         Gives also why parts of the timer are still on the host.
         """
         self._is_tried = False
-        capture = self._ask(claim_script(self._run), READ_TIMEOUT_S + UNDOING_S)
+        capture = self._told_tryout(claim_script(self._run))
         return *tryout_of(capture), not_removed(capture)
+
+    def _told_tryout(self, script: str) -> Capture:
+        capture = self._ask(script, READ_TIMEOUT_S + UNDOING_S)
+        self.left_alone = left_alone(capture)
+        return capture
 
     def forget_tryout(self) -> str:
         """Remove the timer of a run that the host has undone; give why parts of it stay."""
@@ -291,11 +313,12 @@ class PosixControl:
     def _around(self) -> Around:
         ours = ours_part(self._run) if self._run != NO_RUN else ""
         ours += self._keeping()
-        noted, self._undo = self._undo, None
+        note, self._note = self._note, None
         if not self._is_tried:
             return Around(ours)
-        first = note_part(self._run, *noted) if noted else ""
-        return Around(f"{ours}{first}", push_part(self._run))
+        first = note_part(self._run, note) if note else ""
+        last = left_part(self._run, note) if note else ""
+        return Around(f"{ours}{first}", f"{last}{push_part(self._run)}")
 
     def _keeping(self, *, is_last: bool = False) -> str:
         """Give the part of a script that brings the host's copy of the journal up to date."""

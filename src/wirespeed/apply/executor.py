@@ -113,6 +113,9 @@ class Executor:
         left, roll_back = dict(record.left), Rollback(record, self._controls, force=force)
         failures = roll_back.all()
         is_left = bool(failures or roll_back.theirs)
+        if known := {n: left[n] for n in sorted(roll_back.theirs) if n in left}:
+            # The next undo has to know it, though what was undone beside it may have altered it.
+            record.write(Stood(states=known))
         record.write(Ended(at=self._now(), outcome="left changed" if is_left else "undone"))
         if is_left:
             raise left_changed(record, failures, roll_back.theirs, left)
@@ -175,6 +178,9 @@ class Executor:
         verdict, now, said = judged(changed, goal)
         result = Result(number=number, verdict=verdict, now=now, said=said)
         self._record.write(result)
+        if changed.is_theirs:
+            # So that undo knows it too, which is next.
+            self._record.write(Stood(states={number: goal}))
         return result
 
     def _put_back_after(self, planned: PlannedStep, result: Result) -> None:

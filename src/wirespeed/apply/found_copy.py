@@ -4,14 +4,15 @@ What is taken of one: steps, by their own fields, and the states that they lead 
 shown and run is made of these afresh: no command that stands in a copy is.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from wirespeed.apply.guard_timer import other_runs
 from wirespeed.apply.host_copy import About, said_of
 from wirespeed.apply.host_copy_script import NOT_READ, NOT_THERE
 from wirespeed.apply.journal_damage import UNFIT
+from wirespeed.apply.tryout_script import gone_runs
 from wirespeed.catalog import read_step
 from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import HostError, LeftChangedError
@@ -64,6 +65,8 @@ class HostRuns:
     """The line of its lock; empty: nobody has it."""
     armed: tuple[str, ...]
     """The folders of steps and runs that the host undoes by itself unless they are confirmed."""
+    gone: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Runs that the host has undone by itself, and digests of the steps that it left alone."""
 
     @property
     def standing(self) -> list[FoundCopy]:
@@ -92,6 +95,7 @@ def host_runs(capture: Capture, where: str) -> HostRuns:
         tuple(copies),
         owner.output.strip() if owner is not None and has_owner else "",
         tuple(other_runs(capture)),
+        gone_runs(capture),
     )
 
 

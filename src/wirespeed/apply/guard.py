@@ -87,11 +87,6 @@ def with_cutoffs(plan: Plan, hosts: Mapping[str, HostFacts], here: Container[str
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
-def may_cut_off(plan: Plan) -> bool:
-    """Tell whether a step could: only then facts are asked for."""
-    return any(not planned.no_op and planned.danger not in HARMLESS for planned in plan.steps)
-
-
 def _cuts(planned: PlannedStep, hosts: Mapping[str, HostFacts]) -> str:
     """Say what it may take down; nothing where it cannot."""
     # Of a guest that is a machine there are no facts: it is not what the session goes to.

@@ -7,7 +7,10 @@
              a change that finds another state than it leads from claims it at once: `untouched`
 
 Of the two that claim, one gets it: a folder is made or it is not. So the host undoes the step, or
-it is confirmed, and never both. All of it is in /run, for root alone, and gone after a reboot.
+it is confirmed, and never both. What is neither as the change left it nor as it was before, others
+changed: the timer leaves it alone. It has to read that: the way to the host comes first, and what
+cannot be read, or is known only some time after the change, is undone. All of it is in /run, for
+root alone, and gone after a reboot.
 """
 
 import shlex
@@ -16,6 +19,7 @@ from enum import StrEnum
 
 from wirespeed.apply.control import Changed
 from wirespeed.apply.control_script import CHANGE_TIMEOUT_S, heredoc, read_sections, states
+from wirespeed.apply.state_text import state_text_part
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
@@ -24,6 +28,8 @@ from wirespeed.model.step import Step
 FOLDER = "/run/wirespeed"
 TIMER = "wirespeed-undo-"
 """Before the token: name of the folder of one armed step, and of its unit where systemd runs."""
+LOOK_S = 5.0
+"""How long after a change the host looks how that left it."""
 UNDOING_S = 60
 """How long whoever comes back waits for an undo that the host is in the midst of."""
 
@@ -58,6 +64,8 @@ class Outcome(StrEnum):
     """Nothing of it was written: the step's state was no longer the one that it leads from."""
     UNDONE = "undone"
     """The host undid it itself."""
+    THEIRS = "theirs"
+    """The host left it alone: others had changed it since."""
     UNDOING = "undoing"
     """It is at it for longer than anybody waits."""
     GONE = "gone"
@@ -77,8 +85,35 @@ def disarm_line(token: str) -> str:
     return f"mkdir {folder}/taken 2>/dev/null && : >{folder}/untouched && : >{folder}/confirmed\n\t"
 
 
-def arm_script(token: str, undo: Sequence[Command], within_s: int) -> str:
-    """Put the undo on the host and start its timer; the section `armed` says whether it runs."""
+def look_part(token: str) -> str:
+    """Look, a moment later, how the change left its step: a part of its script, at its end."""
+    folder = f"{FOLDER}/{TIMER}{token}"
+    return f"""\
+look() {{
+	cd {folder} && [ -e look ] && [ ! -e taken ] || return 0
+	setsid sh look </dev/null >/dev/null 2>&1 &
+}}
+show look - look
+"""
+
+
+def _look(step: Step, within_s: int) -> str:
+    """Give what looks: what alters by then is taken for a consequence of the change itself.
+
+    udev gives a new bond another address; a netdev gets another name.
+    """
+    return f"""\
+umask 077
+{state_text_part(step)}sleep {min(LOOK_S, within_s / 4):g}
+[ -e taken ] || state_text >left.new && mv left.new left
+"""
+
+
+def arm_script(token: str, undo: Sequence[Command], within_s: int, step: Step | None = None) -> str:
+    """Put the undo on the host and start its timer; the section `armed` says whether it runs.
+
+    `step`: whose undo it is, to know what others change of it.
+    """
     folder = f"{FOLDER}/{TIMER}{token}"
     by_systemd = shlex.join(
         (
@@ -88,13 +123,23 @@ def arm_script(token: str, undo: Sequence[Command], within_s: int) -> str:
             *("/bin/sh", f"{folder}/undo"),
         )
     )
+    look = "before() {\n\t:\n}\n"
+    # What is known only some time after the change is not compared.
+    if step is not None and not (step.settle_s or step.again_s):
+        look = f"""\
+{state_text_part(step)}before() (
+	cd "$1" || return
+	state_text >before
+	cat >look {heredoc(_look(step, within_s))})
+"""
     return sections_script(
         "# Starts a timer that undoes what comes next.\n",
         f"""
-arm() {{
+{look}arm() {{
 	umask 077
 	mkdir -p {FOLDER} && mkdir {folder} && cat >{folder}/draft || return
 	mv {folder}/draft {folder}/undo || return
+	before {folder}
 	if [ -d /run/systemd/system ]; then
 		{by_systemd}
 		return
@@ -109,11 +154,11 @@ arm() {{
 		sleep 0.1
 	done
 }}
-show armed - arm {heredoc(undo_script(token, undo))}""",
+show armed - arm {heredoc(undo_script(token, undo, step))}""",
     )
 
 
-def undo_script(token: str, undo: Sequence[Command]) -> str:
+def undo_script(token: str, undo: Sequence[Command], step: Step | None = None) -> str:
     """Give what the timer runs: every command, also after one that failed, and what became of it.
 
     It starts from a change that may have come only half of its way, so that some of it may have
@@ -133,11 +178,23 @@ PATH={PATH}
 export LC_ALL PATH
 cd {folder} && mkdir taken 2>/dev/null || exit 0
 exec >log 2>&1
-limit=
+{_check(step) if step else ""}limit=
 command -v timeout >/dev/null && limit='timeout {CHANGE_TIMEOUT_S}'
 failed=
 {"".join(runs)}echo "undone$failed" >result.new
 mv result.new result
+"""
+
+
+def _check(step: Step) -> str:
+    """Leave alone what others changed; what cannot be read is not known to be theirs."""
+    return f"""\
+{state_text_part(step)}if [ -s left ] && text=$(state_text) && [ "$text" != "$(cat left)" ] &&
+	[ "$text" != "$(cat before)" ]; then
+	echo {Outcome.THEIRS} >result.new
+	mv result.new result
+	exit
+fi
 """
 
 
@@ -215,6 +272,12 @@ settle() {{
 }}
 show settled - settle
 """
+
+
+def is_left_alone(capture: Capture) -> bool:
+    """Tell whether `settle_script` found a step that the host left alone: others changed it."""
+    section = capture.section("settled")
+    return section is not None and Outcome.THEIRS in section.output.split()
 
 
 def sweep_script(run: str) -> str:

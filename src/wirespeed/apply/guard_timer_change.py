@@ -26,6 +26,7 @@ from wirespeed.apply.guard_timer import (
     confirm_script,
     confirmed,
     disarm_line,
+    look_part,
     taken,
 )
 from wirespeed.host.clock import Deadline, sleep_s
@@ -42,6 +43,7 @@ LATEST_S = 120.0
 """How long after the timer a host may take to come back: its undo, and a port that restarts."""
 SAID = {
     Outcome.UNDONE: "the host undid it itself",
+    Outcome.THEIRS: "the host left it alone: others changed it after the change",
     Outcome.UNDOING: "the host is undoing it itself, and is not at the end",
 }
 
@@ -50,7 +52,7 @@ SAID = {
 class TimerScripts:
     """The scripts by which a kind of host does it, each by the token of the armed step."""
 
-    arm: Callable[[str, Sequence[Command], int], str]
+    arm: Callable[[str, Sequence[Command], int, Step], str]
     change: Callable[[str, Step, Sequence[Command], Section | None], str]
     read: Callable[[Sequence[Step]], str]
     confirm: Callable[[str, Step], str]
@@ -64,8 +66,9 @@ def posix_scripts(around: Around = NOTHING_AROUND) -> TimerScripts:
     def change(
         token: str, step: Step, commands: Sequence[Command], expected: Section | None
     ) -> str:
+        kept = around._replace(last=f"{look_part(token)}{around.last}")
         return change_script(
-            step, commands, taken(token), expected, disarm_line(token), around=around
+            step, commands, taken(token), expected, disarm_line(token), around=kept
         )
 
     return TimerScripts(arm_script, change, read_script, confirm_script, _posix_by_hand)
@@ -95,7 +98,7 @@ def change_or_roll_back(
 
     Raises LeftChangedError `host.cut_off` when the host is not there even when its timer is over.
     """
-    if reason := armed(ask(scripts.arm(token, undo, within_s), ANSWER_S)):
+    if reason := armed(ask(scripts.arm(token, undo, within_s, step), ANSWER_S)):
         return Changed(reason, states(ask(scripts.read([step]), ANSWER_S), [step])[0])
     latest = Deadline(within_s + LATEST_S)
     done = None
@@ -135,4 +138,5 @@ def change_or_roll_back(
     said = f"no new connection came through within {within_s} s (--confirm-within), "
     said += f"and {SAID[outcome]}"
     said += f"; of that, failed: {now.failed}" if now.failed else ""
-    return Changed(said, now.now, is_cut_off=True)
+    is_theirs = outcome is Outcome.THEIRS
+    return Changed(said, now.now, is_cut_off=True, is_theirs=is_theirs)

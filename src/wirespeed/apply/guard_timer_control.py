@@ -1,7 +1,7 @@
 """Control that does a step which may cut off the connection under its timer, others without."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from wirespeed.apply.control import Changed, HostControl
 from wirespeed.catalog import read_step
@@ -14,6 +14,7 @@ CONFIRM_WITHIN_S = 60
 """How long a host waits for wirespeed to reconnect before it undoes the step."""
 
 
+@runtime_checkable
 class TimedControl(HostControl, Protocol):
     """One host that can undo a change itself."""
 
@@ -54,14 +55,14 @@ class GuardedControl:
 
 
 def with_rollback(
-    plan: Plan, control: Mapping[str, TimedControl], within_s: int = CONFIRM_WITHIN_S
+    plan: Plan, controls: Mapping[str, HostControl], within_s: int = CONFIRM_WITHIN_S
 ) -> dict[str, HostControl]:
-    """Guard every host of a plan."""
-    return {
-        name: GuardedControl(
-            of_host,
-            [read_step(one.step) for one in plan.steps if one.host == name and one.cuts],
-            within_s,
-        )
-        for name, of_host in control.items()
-    }
+    """Guard every host of a plan that has steps which may cut off."""
+    found = dict(controls)
+    for name, control in controls.items():
+        steps = [read_step(one.step) for one in plan.steps if one.host == name and one.cuts]
+        if steps and not isinstance(control, TimedControl):
+            raise AssertionError(f"{name}: what may cut off is admitted only of hosts with a timer")
+        if steps and isinstance(control, TimedControl):
+            found[name] = GuardedControl(control, steps, within_s)
+    return found

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 from wirespeed import catalog
 from wirespeed.apply.control import HostControl
 from wirespeed.apply.each_host import on_each
-from wirespeed.apply.lockdown_guard import refuse_locked_down
-from wirespeed.apply.owner_guard import refuse_owned
+from wirespeed.apply.gate import Change, refuse_by_hosts
 from wirespeed.apply.planner import planned
 from wirespeed.apply.stages import Stage
 from wirespeed.approaches.traits import RequestedStep
@@ -66,19 +65,20 @@ def plan_spec(
         its_facts = facts[host]
         wanted = _Requested(approach.steps(spec, host, its_facts), host)
         stage = _stage(host, wanted, _states(host, wanted.steps, controls, at.seen or {}), at)
-        refuse_owned(host, stage.steps, its_facts, spec.hosts[host].ports)
+        change = Change(
+            Plan(steps=tuple(stage.steps)), {host: its_facts}, ports={host: spec.hosts[host].ports}
+        )
+        refuse_by_hosts(change)
         notes[host] = _note(stage.steps, its_facts)
         return stage
 
     stages = on_each([host for host in spec.hosts if host in at.at_once], stage_of)
     found = [stages.get(host) or stage_of(host) for host in spec.hosts]
-    plan = Plan(
+    return Plan(
         steps=tuple(step for stage in found for step in stage.steps),
         later=tuple(stage.later() for stage in found if stage.has_ended),
         notes=tuple(f"{host}: {notes[host]}" for host in spec.hosts if notes[host]),
     )
-    refuse_locked_down(plan, facts)
-    return plan
 
 
 def _note(steps: Sequence[PlannedStep], facts: HostFacts) -> str:

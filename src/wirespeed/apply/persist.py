@@ -25,7 +25,7 @@ from wirespeed.catalog import read_step
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import StepProgress
-from wirespeed.model.plan import PlannedStep
+from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.step import Scope, Step
 from wirespeed.steps.file_content import FileContent
 from wirespeed.steps.guest_libvirt import GuestLibvirt
@@ -107,6 +107,12 @@ def not_kept(record: Record, host: str) -> Iterator[str]:
     for _, planned, step in _forgotten(record, host):
         if step.is_of_this_boot:
             yield planned.name
+
+
+def boot_plan(record: Record) -> Plan:
+    """Give the steps that each boot is to do again, for the guards of every plan."""
+    hosts = dict.fromkeys(planned.host for planned in record.plan.steps)
+    return Plan(steps=tuple(p for host in hosts for _, p, _ in _forgotten(record, host)))
 
 
 def _forgotten(record: Record, host: str) -> Iterator[tuple[int, PlannedStep, Step]]:

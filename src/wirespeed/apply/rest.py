@@ -32,10 +32,3 @@ def rest_notes(plan: Plan, entries: Sequence[Entry]) -> Iterator[str]:
     stand = came.count(StepProgress.DONE)
     if stand:
         yield f"if a step fails, the {stand} steps in place are undone too"
-
-
-def with_cuts_of(plan: Plan, guarded: Plan) -> Plan:
-    """Give `plan` with what `guarded`, the same plan, says that its steps may cut off."""
-    pairs = zip(plan.steps, guarded.steps, strict=True)
-    steps = tuple(one.model_copy(update={"cuts": g.cuts or one.cuts}) for one, g in pairs)
-    return plan.model_copy(update={"steps": steps})

@@ -30,7 +30,7 @@ def with_dependents(record: Record, found: Mapping[int, State | None]) -> dict[i
     waiting = list(found)
     while waiting:
         number = waiting.pop()
-        for other in _hanging(record, number):
+        for other in hanging(record, number):
             if other not in theirs:
                 theirs[other] = Theirs(None, because=number)
                 waiting.append(other)
@@ -46,7 +46,8 @@ def foreign_keys(now: State, *known: State | None) -> list[str]:
     return [key for key in now if all(key not in s or s[key] != now[key] for s in states)]
 
 
-def _hanging(record: Record, number: int) -> Iterator[int]:
+def hanging(record: Record, number: int) -> Iterator[int]:
+    """Give the steps in place that hang together with a step."""
     for other, came in enumerate(record.came):
         if came not in BEGUN or record.intent(other) is None or not record.near(other, number):
             continue

@@ -1,25 +1,37 @@
 """A host that takes back all that a run did there, unless the run is confirmed in time. Pure.
 
     start    a folder on the host's disk, and a timer: an enabled unit of systemd, else a process
-    note     before each step: its undo, durable, and the timer counts afresh
+    note     before each step: its undo and its state before, durable; the timer counts afresh
+    left     after each step, and when all are done: how the run left it
     push     after each step, and when somebody asks: the timer counts afresh
     claim    whoever makes `taken` first: we, to confirm or to undo ourselves, or the timer
 
 The timer's undo waits for a change that is under way, and goes away when that one had it count
-afresh. What it does is every step's undo, last first. Where systemd runs, the timer is enabled and
-so starts again at boot; elsewhere a reboot ends it. The power may fail at any moment: what counts
-is on the disk before anything is done that relies on it.
+afresh. What it does is every step's undo, last first; as `undo` does, it leaves alone what others
+changed, with what hangs together with that. How a step was left is known as in a `Record`: a later
+change of the same thing ends that, and so does a reboot, for what a boot forgets. Where systemd
+runs, the timer is enabled and so starts again at boot; elsewhere a reboot ends it. The power may
+fail at any moment: what counts is on the disk before anything is done that relies on it.
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection
 from enum import StrEnum
 
-from wirespeed.apply.control_script import CHANGE_TIMEOUT_S, await_change, heredoc, not_begun
+from wirespeed.apply.control_script import await_change, heredoc, not_begun
 from wirespeed.apply.guard_timer import PATH, RESULT
+from wirespeed.apply.tryout_notes import (
+    LEFT,
+    NOTE_FUNCTIONS,
+    UNDO_NOTES,
+    Note,
+    left_all_function,
+    left_function,
+    note_function,
+    note_text,
+)
 from wirespeed.host.sections import sections_script
 from wirespeed.model.capture import Capture
-from wirespeed.model.command import Command
 
 FOLDER = "/var/lib/wirespeed/try"
 UNITS = "/etc/systemd/system"
@@ -68,21 +80,31 @@ show armed - arm {heredoc(undo_script(run))}""",
     )
 
 
-def note_part(run: str, number: int, undo: Sequence[Command]) -> str:
-    """Keep the undo of what a change does, as number `number` of the run; push the timer.
+def note_part(run: str, note: Note) -> str:
+    """Keep the undo of what a change does, and the state before it; push the timer.
 
     A part of the script of that change, within its loop: it ends that when it fails. The section
     `noted` says how it went.
     """
+    text = heredoc(note_text(note))
     return f"""\
-{_functions(run)}
-note() {{
-	umask 077
-	[ ! -e "$try/taken" ] || {{ echo 'the host undoes the run itself' >&2; return 1; }}
-	put "$try/steps/{number:06d}" && push note
-}}
-show noted - note {heredoc(_step(undo))}[ "$code" -eq 0 ] || break
+{_functions(run)}{note_function(note)}\
+show noted - note {text}[ "$code" -eq 0 ] || break
 """
+
+
+def left_part(run: str, note: Note) -> str:
+    """Keep how a change left its step: a part of its script, after the commands."""
+    function = left_function(note)
+    return f"{_functions(run)}{function}show left - left\n" if function else ""
+
+
+def left_script(run: str, known: Collection[str], unknown: Collection[str]) -> str:
+    """Keep how the steps of these digests stand when all is done; of others it is not known."""
+    return sections_script(
+        "# Keeps how the run left what it changed.\n",
+        f"\n{_functions(run)}{left_all_function(known, unknown)}show left - left\n",
+    )
 
 
 def push_part(run: str) -> str:
@@ -134,14 +156,43 @@ def others_tried(run: str) -> str:
 """
 
 
+def gone_part() -> str:
+    """Name the runs that the host has undone by itself: the section `gone`. A part of a script."""
+    return f"""
+gone() {{
+	for folder in {FOLDER}/*; do
+		[ ! -e "$folder/result" ] || echo "${{folder##*/}} $(cat "$folder/result")"
+	done
+}}
+show gone - gone
+"""
+
+
+def gone_runs(capture: Capture) -> dict[str, frozenset[str]]:
+    """Give these, each with the digests of the steps that the host left alone."""
+    section = capture.section("gone")
+    text = section.output if section and section.returncode is not None else ""
+    rows = [line.split() for line in text.splitlines()[:100] if line.strip()]
+    return {row[0]: frozenset(row[row.index(LEFT) + 1 :] if LEFT in row else ()) for row in rows}
+
+
 def tryout_of(capture: Capture) -> tuple[Tryout, str]:
     """Give the timer's state, and the numbers of the steps whose undo failed."""
     section = capture.section("tryout")
     words = section.output.split() if section and section.returncode is not None else []
     if words and words[0] in set(Tryout):
-        failed = [word for word in words[1:] if word.isdecimal() and len(word) < 8]
+        undone = words[: words.index(LEFT)] if LEFT in words else words
+        failed = [word for word in undone[1:] if word.isdecimal() and len(word) < 8]
         return Tryout(words[0]), " ".join(failed)
     return Tryout.UNKNOWN, ""
+
+
+def left_alone(capture: Capture) -> set[str]:
+    """Give the digests of the steps that the host left alone, as others changed them."""
+    section = capture.section("tryout")
+    words = section.output.split() if section and section.returncode is not None else []
+    after = words[words.index(LEFT) + 1 :] if LEFT in words else []
+    return set(after)
 
 
 def not_removed(capture: Capture) -> str:
@@ -177,31 +228,12 @@ claim host
 [ -e taken/host ] || exit 0
 exec >log 2>&1
 {await_change()}
-failed=
-for step in $(ls steps | sort -r); do
-	sh "steps/$step" || failed="$failed $step"
-done
-echo "undone$failed" >result.new
+{UNDO_NOTES}echo "undone$failed" >result.new
 durable result.new
 mv result.new result
 durable .
 end_timer
 remove_units
-"""
-
-
-def _step(undo: Sequence[Command]) -> str:
-    runs = [
-        f"$limit {shlex.join(command.argv)} "
-        + ("\n" if command.stdin is None else heredoc(command.stdin))
-        + '[ "$?" -eq 0 ] || failed=1\n'
-        for command in undo
-    ]
-    return f"""\
-limit=
-command -v timeout >/dev/null && limit='timeout {CHANGE_TIMEOUT_S}'
-failed=0
-{"".join(runs)}exit $failed
 """
 
 
@@ -220,7 +252,7 @@ put() {{
 	cat >"${{1%/*}}/.${{1##*/}}" && durable "${{1%/*}}/.${{1##*/}}" &&
 		mv "${{1%/*}}/.${{1##*/}}" "$1" && durable "${{1%/*}}"
 }}
-claim() {{
+{NOTE_FUNCTIONS}claim() {{
 	# A folder takes a name that is free, or it does not: of two, one gets it.
 	mkdir "$try/claim.$1"
 	: >"$try/claim.$1/$1"

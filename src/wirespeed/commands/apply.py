@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from wirespeed.apply.gate import Consents
 from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S
 from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import new_run_folder, of_spec, refuse_moved
@@ -90,9 +91,10 @@ def apply(
     remaining steps and asks. If the spec was edited in between, see --as-begun.
     """
     wanted = read_spec(spec)
-    how = How(
-        spec, until, yes, reboot, allow_cutoff, within_s, allow_firmware, allow_no_undo, try_s or 0
+    consents = Consents(
+        allow_cutoff=allow_cutoff, allow_firmware=allow_firmware, allow_no_undo=allow_no_undo
     )
+    how = How(spec, until, yes, reboot, within_s, consents, try_s or 0)
     if folder is None:
         refuse_moved(spec, wanted)
     where = folder or new_run_folder(spec)

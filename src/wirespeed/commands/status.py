@@ -77,7 +77,7 @@ def _status_host(host: str) -> int:
         runs = runs_on(controls[name])
     codes = []
     for copy in runs.standing:
-        how, lines = told_copy(copy, spec)
+        how, lines = told_copy(copy, spec, runs.gone.get(copy.run))
         codes.append(CODES.get(how, LEFT_CHANGED))
         echo("\n".join(lines))
     echo("\n".join(held_lines(runs)) + "\n" if runs.owner or runs.armed else "", nl=False)

@@ -82,7 +82,7 @@ class Result(Frozen):
 class Stood(Frozen):
     """What a reading of all steps says after the last one: a later step may alter an earlier one's.
 
-    It is what `drift` compares with.
+    It is what `drift` compares with. After an undo: how the run had left what others changed.
     """
 
     kind: Literal["stood"] = "stood"

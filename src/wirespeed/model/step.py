@@ -130,6 +130,15 @@ class Step(Frozen, ABC):
         return False
 
     @property
+    def mark(self) -> str | None:
+        """A filter of a POSIX shell that keeps of its reading's text what its state is made of.
+
+        By it a host that undoes a change by itself knows whether others changed the state. Empty:
+        all of the text. None: the text varies by itself, and the host cannot know.
+        """
+        return ""
+
+    @property
     def is_maker(self) -> bool:
         """Whether it `makes`; of one that wraps another, whether that one does."""
         return self.makes

@@ -23,6 +23,8 @@ set -eu
 """
 
 NO_LOCK = "no lock keeps others from changing it at the same time"
+LEFT_ALONE = "left alone"
+"""Of a step that undo left as others had changed it."""
 
 
 def plan_lines(plan: Plan, first: int = 1) -> Iterator[str]:
@@ -122,14 +124,23 @@ def shell_script(plan: Plan, host: str) -> str:
 
 def status_lines(plan: Plan, entries: Sequence[Entry], outcome: str) -> Iterator[str]:
     """Tell how far each step of a run reached."""
+    alone: list[str] = []
     for number, (planned, reached) in enumerate(
         zip(plan.steps, progress(plan, entries), strict=True), 1
     ):
         word = "nothing to do" if planned.no_op else reached.value
+        if outcome == "left changed" and reached is StepProgress.DONE and not planned.no_op:
+            word = LEFT_ALONE
+            alone.append(str(number))
         yield f"{number:>3} {word:<14} {shown(planned.name)} on {shown(planned.host)}"
     done = sum(reached is StepProgress.DONE for reached in progress(plan, entries))
     todo = sum(not planned.no_op for planned in plan.steps)
     yield f"{outcome}: {done} of {todo} steps are in place"
+    if alone:
+        yield (
+            f"step {', '.join(alone)}: others changed it, or what hangs together with it, so undo "
+            "left it alone; `wirespeed drift` shows how"
+        )
     if outcome == "unconfirmed":
         yield f"each host undoes it {tried_s(entries)} s after its last step, or has done so"
         yield "`wirespeed confirm` keeps it on every host that has not undone it yet"

@@ -6,10 +6,8 @@ from typing import Literal
 
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending
-from wirespeed.apply.firmware_guard import refuse_firmware, refuse_no_way_back
-from wirespeed.apply.guard import may_cut_off, refuse_cutoff, with_cutoffs
+from wirespeed.apply.gate import Admitted, Consents
 from wirespeed.apply.interrupted import interrupted
-from wirespeed.apply.rest import rest_notes, rest_of, with_cuts_of
 from wirespeed.apply.run import Run
 from wirespeed.apply.stages import refuse_endless
 from wirespeed.apply.until import until_number
@@ -20,12 +18,11 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs import tryout
-from wirespeed.runs.hosts_of_spec import here_of
+from wirespeed.runs.change_hosts import admit_of_spec, admit_rest, change_hosts, refuse_applied
 from wirespeed.runs.keep_run import keep, refuse_gone
 from wirespeed.runs.plan_hosts import facts_now, plan_hosts
 from wirespeed.runs.run_hosts import (
     REBOOT_DUE,
-    apply_plan,
     rebooted_since,
     refuse_missing_hosts,
     still_to_reboot,
@@ -42,10 +39,8 @@ class How:
     until: str | None
     yes: bool
     reboot: bool
-    allow_cutoff: bool
     within_s: int
-    allow_firmware: bool = False
-    allow_no_undo: bool = False
+    consents: Consents
     try_s: int = 0
 
 
@@ -72,7 +67,14 @@ class Applying:
             if all(step.no_op for step in made.steps):
                 echo("\n".join(plan_lines(made)))
                 return 0
-            self._refuse_second_run(made)
+            if run.outcome not in ("new", "undone"):
+                echo("\n".join(plan_lines(made)))
+            refuse_applied(
+                run,
+                f"see the differences with `wirespeed drift {self._how.spec}`; then run "
+                f"`wirespeed undo {self._how.spec}` and apply again",
+                since=", and the hosts have changed since",
+            )
             ending = self._begin(made, facts)
         while ending == "staged":
             try:
@@ -110,77 +112,50 @@ class Applying:
         undo_plan(self._run, plan, self._controls, name)
         return 1
 
-    def _refuse_second_run(self, made: Plan) -> None:
-        if self._run.outcome in ("new", "undone"):
-            return
-        echo("\n".join(plan_lines(made)))
-        raise InputError(
-            "run.applied_before",
-            where=str(self._run.folder),
-            found=f"its run is {self._run.outcome}, and the hosts have changed since",
-            so="its journal has the hosts' original state, which a new run would lose",
-            next=f"see the differences with `wirespeed drift {self._how.spec}`; then run "
-            f"`wirespeed undo {self._how.spec}` and apply again",
-        )
-
     def _begin(self, made: Plan, facts: dict[str, HostFacts]) -> Ending | Literal["declined"]:
         """Show a stage, ask, and do it; `made` is its plan alone."""
         done = self._run.plan
         former = done.steps if done and self._run.outcome == "staged" else ()
         echo("\n".join(plan_lines(made, first=len(former) + 1)))
-        made = self._guarded(made, facts)
         plan = made.model_copy(update={"steps": (*former, *made.steps)})
+        admitted = admit_of_spec(made, facts, self._spec, self._how.consents, plan)
         until_number(plan, self._how.until)
         if not self._how.yes and not confirm("Do this?"):
             return "declined"
         if not former:
             self._run.begin_anew()
-        return self._apply_all(plan)
+        return self._apply_all(admitted)
 
     def _go_on(self, plan: Plan) -> Ending | Literal["declined"]:
-        """Show what a run that did not come to its end has still to do, ask, and do it.
-
-        What would stop it as a new plan stops it here too.
-        """
+        """Show what a run that did not come to its end has still to do, ask, and do it."""
         run = self._run
         refuse_missing_hosts(run.folder, plan, self._controls)
         until_number(plan, self._how.until)
         try:
-            rest = rest_of(plan, run.entries, rebooted_since(run.entries, self._controls))
-            echo(f"{run.folder}: an earlier run did not finish; these steps are left:\n")
-            echo("\n".join([*plan_lines(rest), *rest_notes(plan, run.entries)]))
-            facts = facts_now(self._spec, self._controls) if may_cut_off(rest) else {}
-            plan = with_cuts_of(plan, self._guarded(rest, facts))
+            since = rebooted_since(run.entries, self._controls)
+            consents = self._how.consents
+            facts = facts_now(self._spec, self._controls)
+            admitted = admit_rest(run, plan, facts, self._spec, consents, since)
         except (HostError, InputError, MeasurementError) as error:
             raise interrupted(error, run.entries, str(self._how.spec)) or error from None
         if not self._how.yes and not confirm("Continue?"):
             return "declined"
-        return self._apply_all(plan)
+        return self._apply_all(admitted)
 
-    def _apply_all(self, plan: Plan) -> Ending:
-        return apply_plan(
+    def _apply_all(self, admitted: Admitted) -> Ending:
+        return change_hosts(
             self._run,
-            plan,
+            admitted,
             self._controls,
             self._how.within_s,
             spec=self._spec,
-            until=until_number(plan, self._how.until),
+            until=until_number(admitted.plan, self._how.until),
             name=str(self._how.spec),
             try_s=self._how.try_s or tried_s(self._run.entries if self._goes_on() else ()),
         )
 
     def _goes_on(self) -> bool:
         return self._run.outcome in ("unfinished", "staged")
-
-    def _guarded(self, made: Plan, facts: dict[str, HostFacts]) -> Plan:
-        if not self._how.allow_firmware:
-            refuse_firmware(made)
-        if not self._how.allow_no_undo:
-            refuse_no_way_back(made)
-        if self._how.allow_cutoff:
-            return with_cutoffs(made, facts, here_of(self._spec))
-        refuse_cutoff(made, facts)
-        return made
 
     def _next_stage(self) -> Ending | Literal["declined"]:
         stage = sum(isinstance(entry, Begun) for entry in self._run.entries) + 1

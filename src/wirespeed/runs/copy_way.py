@@ -1,6 +1,6 @@
 """How a run that stands on a host is told of, and undone: by a folder here, or the host's copy."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -9,9 +9,12 @@ from wirespeed.apply.copy_folder import folder_here
 from wirespeed.apply.found_copy import FoundCopy, plan_of, rebuilt
 from wirespeed.apply.host_copy import said_of
 from wirespeed.apply.run import read_told
+from wirespeed.apply.tryout_notes import digest_of
+from wirespeed.catalog import read_step
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.journal import outcome
 from wirespeed.model.journal_salvage import undoable
+from wirespeed.model.shown import shown
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_text import salvage_lines, status_lines
 from wirespeed.runs.named_host import whose
@@ -47,13 +50,26 @@ class Way:
         yield from _journal_lines(self.copy, self.journal)
 
 
-def told_copy(copy: FoundCopy, spec: Spec) -> tuple[str, list[str]]:
-    """Give the outcome of a copy's run, as `journal.outcome`, and lines that describe it."""
+def told_copy(
+    copy: FoundCopy, spec: Spec, left: Collection[str] | None = None
+) -> tuple[str, list[str]]:
+    """Give the outcome of a copy's run, as `journal.outcome`, and lines that describe it.
+
+    `left`: digests of the steps that the host left alone when it undid the run by itself; None: it
+    did not.
+    """
     try:
         journal = rebuilt(copy, spec)
     except LeftChangedError as error:
         return "not readable", [whose(copy), f"  {error.found}"]
-    return copy.outcome, [whose(copy), *_journal_lines(copy, journal)]
+    lines = [whose(copy), *_journal_lines(copy, journal)]
+    if left is not None:
+        lines.append("the host has undone it by itself, as it was not confirmed in time")
+        for number, step in enumerate(plan_of(journal)[0].steps, 1):
+            if digest_of(read_step(step.step)) in left:
+                why = "others changed it, or what hangs together with it"
+                lines.append(f"it left step {number} {shown(step.name)} alone: {why}")
+    return copy.outcome, lines
 
 
 def _journal_lines(copy: FoundCopy, journal: list[str]) -> Iterator[str]:

@@ -6,13 +6,15 @@ FOLDER/hosts/NAME/log          what was printed
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from wirespeed.apply.gate import Consents
 from wirespeed.apply.run import is_run, open_run, read_journal
 from wirespeed.host.files import append_text
-from wirespeed.model.error import LeftChangedError, WirespeedError
+from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.journal import outcome
 from wirespeed.runs.apply_run import Applying, How
 from wirespeed.runs.hosts_of_spec import controls_of, read_spec
@@ -115,7 +117,13 @@ def undo_host(job: HostJob) -> HostResult:
 
 def _told(job: HostJob, do: Callable[[HostJob], bool]) -> HostResult:
     is_as_wanted = False
-    with diverted(lambda text: append_text(job.folder / "log", text)):
+
+    def log(text: str) -> None:
+        # A disk that is full ends no change halfway: its journal, which says what is done, does.
+        with suppress(InputError):
+            append_text(job.folder / "log", text)
+
+    with diverted(log):
         try:
             is_as_wanted = do(job)
             what = found = ""
@@ -138,14 +146,14 @@ def _apply(job: HostJob) -> bool:
 
 
 def _apply_once(job: HostJob) -> bool:
+    consents = Consents(allow_cutoff=job.allow_cutoff, allow_no_undo=job.allow_no_undo)
     how = How(
         job.spec,
         None,
         yes=True,
         reboot=False,
-        allow_cutoff=job.allow_cutoff,
         within_s=job.within_s,
-        allow_no_undo=job.allow_no_undo,
+        consents=consents,
         try_s=job.try_s,
     )
     wanted = read_spec(job.spec)

@@ -8,10 +8,7 @@ from pathlib import Path
 
 from wirespeed.apply.control import HostControl
 from wirespeed.apply.executor import Executor
-from wirespeed.apply.guard import refuse_cutoff
-from wirespeed.apply.interrupted import interrupted
-from wirespeed.apply.lockdown_guard import refuse_locked_down
-from wirespeed.apply.owner_guard import ports_named, refuse_owned
+from wirespeed.apply.gate import Change, admit
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.run import Run, open_run
 from wirespeed.host.capture_request import Captured
@@ -19,12 +16,7 @@ from wirespeed.host.clock import utc_now
 from wirespeed.host.reach_destination import SwitchHost, parse_destination
 from wirespeed.host.switch import SwitchSession
 from wirespeed.model.capture import parse_capture
-from wirespeed.model.error import (
-    ApplyError,
-    InputError,
-    LeftChangedError,
-    WirespeedError,
-)
+from wirespeed.model.error import ApplyError, InputError, LeftChangedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.plan import Plan
@@ -39,6 +31,7 @@ from wirespeed.platforms.switch.save import save, unsaved
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.access import REACHED, control_at
 from wirespeed.runs.captures import collect
+from wirespeed.runs.change_hosts import change_hosts, refuse_applied
 from wirespeed.runs.link_settings import (
     LinkSettings,
     both_ends,
@@ -48,14 +41,7 @@ from wirespeed.runs.link_settings import (
     steps,
 )
 from wirespeed.runs.plan_hosts import facts_at, require_whole
-from wirespeed.runs.run_hosts import (
-    HowUndone,
-    catch_up,
-    forget_steps,
-    lock_hosts,
-    log_progress,
-    undo_locked,
-)
+from wirespeed.runs.run_hosts import HowUndone, log_progress, undo_plan
 from wirespeed.terminal import confirm, echo
 
 
@@ -96,9 +82,7 @@ def set_link(asked: LinkRequest) -> int:
         if is_there or not asked.is_applied:
             return 0 if is_there else 1
         facts = facts or facts_at(host)
-        refuse_locked_down(plan, {host: facts})
-        refuse_owned(host, plan.steps, facts, ports_named(plan.steps, host, facts))
-        refuse_cutoff(plan, {host: facts})
+        admitted = admit(Change(plan, {host: facts}))
         is_told = _tell_port(
             plan, facts, netdev, place, is_right=asked.port_is_right, asks=not asked.yes
         )
@@ -107,12 +91,20 @@ def set_link(asked: LinkRequest) -> int:
         if not asked.yes and not confirm(question):
             return 1
         with open_run(asked.folder, breaks=asked.breaks_lock, of=asked.of) as run:
-            _refuse_applied(run, asked.folder)
+            refuse_applied(
+                run,
+                "undo it with --undo, or give another --run",
+                "the original settings of both ends",
+            )
             run.begin_anew()
-            with lock_hosts(run, controls) as held:
-                held.refuse_other_copies()
-                _apply_all(run, plan, controls)
+            is_up = True
+
+            def comes_up() -> None:
+                nonlocal is_up
                 is_up = proves_link(card) or _comes_up(run, plan, controls, wanted, facts)
+
+            with _both_ends_named():
+                change_hosts(run, admitted, controls, then=comes_up)
         code = 0 if is_up else 1
         if asked.is_saved:
             code = _save(controls, place, yes=asked.yes) or code
@@ -200,27 +192,6 @@ def ends(host: str, switch: SwitchHost) -> Iterator[dict[str, HostControl]]:
         yield {host: card, switch.text: SwitchControl(session)}
 
 
-def _refuse_applied(run: Run, where: Path) -> None:
-    if run.outcome not in ("new", "undone"):
-        raise InputError(
-            "run.applied_before",
-            where=str(where),
-            found=f"its run is {run.outcome}",
-            so="its journal has the original settings of both ends, which a new run would lose",
-            next="undo it with --undo, or give another --run",
-        )
-
-
-def _apply_all(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> None:
-    executor = Executor(plan, controls, log_progress(run, plan), utc_now, run.entries)
-    try:
-        executor.apply()
-    except (ApplyError, LeftChangedError):
-        raise
-    except WirespeedError as error:
-        raise _left(error, run) from None
-
-
 def _save(controls: Mapping[str, HostControl], place: SwitchHost, *, yes: bool) -> int:
     """Save what the switch runs with, and see that it is. Raises HostError `switch.*`."""
     at_switch = controls[place.text]
@@ -281,30 +252,26 @@ def _undo(where: Path, controls: Mapping[str, HostControl], how: HowUndone, *, b
                 so="nothing was undone",
                 next="give host and switch exactly as in that run",
             )
-        with lock_hosts(run, controls) as held:
-            catch_up(run, run.plan, held)
-            forget_steps(run, run.plan, how)
-            try:
-                undo_locked(run, run.plan, controls, held, force=how.force)
-            except LeftChangedError:
-                raise
-            except WirespeedError as error:
-                raise _left(error, run) from None
+        with _both_ends_named():
+            undo_plan(run, run.plan, controls, str(run.folder), how)
     return 0
 
 
-def _left(error: WirespeedError, run: Run) -> WirespeedError:
-    """Say how both ends stand after a run that was interrupted."""
-    found = interrupted(error, run.entries, str(run.folder))
-    if found is None:
-        return error
-    return LeftChangedError(
-        found.what,
-        where=found.where,
-        found=found.found,
-        so=found.so,
-        next="to undo both ends, repeat the command with --undo instead of --speed and --apply",
-    )
+@contextmanager
+def _both_ends_named() -> Iterator[None]:
+    """Say what undoes both ends, where a run was interrupted."""
+    try:
+        yield
+    except LeftChangedError as error:
+        if error.what != "run.interrupted":
+            raise
+        raise LeftChangedError(
+            error.what,
+            where=error.where,
+            found=error.found,
+            so=error.so,
+            next="to undo both ends, repeat the command with --undo instead of --speed and --apply",
+        ) from None
 
 
 def port_proof(facts: HostFacts, name: str, place: SwitchHost) -> PortMatch:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.apply.control_posix import PosixControl
-from wirespeed.apply.persist import boot_steps, not_kept, persist_name, persist_steps
+from wirespeed.apply.gate import refuse_by_hosts
+from wirespeed.apply.persist import boot_plan, boot_steps, not_kept, persist_name, persist_steps
 from wirespeed.apply.planner import make_plan
 from wirespeed.apply.record import Record
-from wirespeed.apply.rest import rest_notes, rest_of
 from wirespeed.apply.run import Run, is_run, open_run, read_journal
 from wirespeed.apply.run_file import read_run_file
 from wirespeed.catalog import approaches
@@ -21,8 +21,15 @@ from wirespeed.model.spec.guests import VIRTUAL_MACHINES
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
 from wirespeed.report.plan_text import plan_lines
+from wirespeed.runs.change_hosts import (
+    admit_of_spec,
+    admit_rest,
+    change_hosts,
+    change_of_spec,
+)
 from wirespeed.runs.hosts_of_spec import controls_of
-from wirespeed.runs.run_hosts import HowUndone, apply_plan, spec_of_run, undo_plan
+from wirespeed.runs.plan_hosts import facts_now
+from wirespeed.runs.run_hosts import HowUndone, spec_of_run, undo_plan
 from wirespeed.steps.file_content import FileContent
 from wirespeed.terminal import confirm, echo
 
@@ -47,7 +54,7 @@ def persist_run(asked: PersistRequest) -> int:
 
     Raises InputError `run.not_applied`, `persist.*`.
     """
-    where, spec = asked.folder, asked.spec
+    where = asked.folder
     with _applied(asked) as (run, controls):
         if run.plan is None or run.outcome != "applied":
             raise InputError(
@@ -55,13 +62,27 @@ def persist_run(asked: PersistRequest) -> int:
                 where=str(where),
                 found=f"its run is {run.outcome}",
                 so="there is nothing to make persistent",
-                next=f"run `wirespeed apply {spec}` first",
+                next=f"run `wirespeed apply {asked.spec}` first",
             )
+        wanted = spec_of_run(asked.spec, run.spec)
+        facts = facts_now(wanted, controls)
+        refuse_by_hosts(change_of_spec(boot_plan(_record(run, run.plan)), facts, wanted))
         with open_run(where / FOLDER, breaks=asked.breaks_lock) as lasting:
             if lasting.outcome == "unfinished" and lasting.plan is not None:
-                return _go_on(lasting, lasting.plan, controls, yes=asked.yes)
-            plan = _planned(run, run.plan, spec_of_run(spec, run.spec), controls, _name_of(where))
-            return _make_last(lasting, plan, controls, spec, run.spec, yes=asked.yes)
+                admitted = admit_rest(lasting, lasting.plan, facts, wanted)
+                if not asked.yes and not confirm("Continue?"):
+                    return 1
+                change_hosts(lasting, admitted, controls)
+                return 0
+            plan = _planned(run, run.plan, wanted, controls, _name_of(where))
+            if not _is_new(lasting, plan, asked):
+                return 0
+            admitted = admit_of_spec(plan, facts, wanted)
+            if not asked.yes and not confirm("Do this?"):
+                return 1
+            lasting.begin_anew()
+            change_hosts(lasting, admitted, controls, spec=run.spec)
+            return 0
 
 
 def forget_run(asked: PersistRequest, how: HowUndone) -> int:
@@ -88,41 +109,20 @@ def is_made_to_last(folder: Path) -> bool:
     return is_run(where) and outcome(read_journal(where)) not in ("new", "undone")
 
 
-def _go_on(lasting: Run, plan: Plan, controls: dict[str, PosixControl], *, yes: bool) -> int:
-    echo(f"{lasting.folder}: an earlier run did not finish; these steps are left:\n")
-    rest = rest_of(plan, lasting.entries, rebooted=())
-    echo("\n".join([*plan_lines(rest), *rest_notes(plan, lasting.entries)]))
-    if not yes and not confirm("Continue?"):
-        return 1
-    apply_plan(lasting, plan, controls)
-    return 0
-
-
-def _make_last(
-    lasting: Run,
-    plan: Plan,
-    controls: dict[str, PosixControl],
-    spec: Path,
-    made_from: Spec | None,
-    *,
-    yes: bool,
-) -> int:
+def _is_new(lasting: Run, plan: Plan, asked: PersistRequest) -> bool:
+    """Show the plan; tell whether it has something to do. Raises InputError `persist.stands`."""
     echo("\n".join(plan_lines(plan)))
     if all(step.no_op for step in plan.steps):
-        return 0
+        return False
     if lasting.outcome not in ("new", "undone"):
         raise InputError(
             "persist.stands",
             where=str(lasting.folder),
             found=f"its run is {lasting.outcome}, and the hosts have changed since",
             so="its journal has the hosts' original state, which a new run would lose",
-            next=f"run `wirespeed persist --remove {spec}`, then run this command again",
+            next=f"run `wirespeed persist --remove {asked.spec}`, then run this command again",
         )
-    if not yes and not confirm("Do this?"):
-        return 1
-    lasting.begin_anew()
-    apply_plan(lasting, plan, controls, spec=made_from)
-    return 0
+    return True
 
 
 def _remove(lasting: Run, controls: dict[str, PosixControl], spec: Path, how: HowUndone) -> int:
@@ -136,7 +136,7 @@ def _remove(lasting: Run, controls: dict[str, PosixControl], spec: Path, how: Ho
 def _planned(
     run: Run, plan: Plan, spec: Spec, controls: dict[str, PosixControl], name: str
 ) -> Plan:
-    record = Record(plan, _write_nothing, run.entries)
+    record = _record(run, plan)
     rows = []
     host = ""
     try:
@@ -198,6 +198,10 @@ def _name_of(folder: Path) -> str:
     said = read_run_file(folder)
     of = said.of if said and said.of else folder.resolve().name.removesuffix(".run")
     return persist_name(Path(of).stem)
+
+
+def _record(run: Run, plan: Plan) -> Record:
+    return Record(plan, _write_nothing, run.entries)
 
 
 def _write_nothing(entry: Entry) -> None:

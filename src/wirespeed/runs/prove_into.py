@@ -4,14 +4,15 @@ from contextlib import closing
 from pathlib import Path
 
 from wirespeed import __version__
-from wirespeed.apply.run import Run, open_run
+from wirespeed.apply.run import open_run
 from wirespeed.apply.run_place import of_spec
 from wirespeed.host.clock import utc_now
-from wirespeed.model.error import InputError, LeftChangedError, MeasurementError, WirespeedError
+from wirespeed.model.error import LeftChangedError, MeasurementError, WirespeedError
 from wirespeed.model.proof import Opening, Stage
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.proof_answer import answers, exit_code, verdict
 from wirespeed.report.proof_page import Proof
+from wirespeed.runs.change_hosts import refuse_applied
 from wirespeed.runs.hosts_of_spec import controls_by, runners_of
 from wirespeed.runs.measure_dpdk import bench_to_resume
 from wirespeed.runs.measuring import measuring_of
@@ -50,7 +51,7 @@ def prove_into(
     )
     measuring_by = measuring_of(wanted)
     with open_run(folder, breaks=breaks, of=of_spec(name)) as run, runners_of(wanted) as runners:
-        _refuse_what_stands(run)
+        refuse_applied(run, f"run `wirespeed undo {run.folder}`, then prove again")
         recorded = bench_to_resume(wanted, folder) if resumes else []
         control = controls_by(wanted, runners)
         with closing(ProofFolder(folder, opening, recorded)) as files:
@@ -79,17 +80,6 @@ def _judged(error: WirespeedError, proof: Proof) -> WirespeedError:
         return error
     kind = LeftChangedError if code == LeftChangedError.exit_code else MeasurementError
     return kind(error.what, where=error.where, found=error.found, so=error.so, next=error.next)
-
-
-def _refuse_what_stands(run: Run) -> None:
-    if run.outcome not in ("new", "undone"):
-        raise InputError(
-            "run.applied_before",
-            where=str(run.folder),
-            found=f"its run is {run.outcome}",
-            so="its journal has the hosts' original state, which a new run would lose",
-            next=f"run `wirespeed undo {run.folder}`, then prove again",
-        )
 
 
 def _tell(proof: Proof, pages: Path) -> None:

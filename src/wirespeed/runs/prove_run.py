@@ -9,8 +9,7 @@ from pathlib import Path
 
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.drift import applied_states, drifted
-from wirespeed.apply.firmware_guard import refuse_firmware
-from wirespeed.apply.guard import refuse_cutoff
+from wirespeed.apply.gate import Admitted
 from wirespeed.apply.make import When as Planning
 from wirespeed.apply.make import plan_spec
 from wirespeed.apply.planner import described
@@ -26,7 +25,7 @@ from wirespeed.model.error import InputError, WirespeedError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis
 from wirespeed.model.journal import StepProgress, progress
-from wirespeed.model.observed import CannotTellError, Known
+from wirespeed.model.observed import Known
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import Compared, Difference, Stage, StageEnd, When
 from wirespeed.model.question import Purpose, Question
@@ -36,10 +35,11 @@ from wirespeed.report.diagnosis_view import above_note
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.report.proof_host_tables import PURPOSES, findings
 from wirespeed.runs.captures import collect
+from wirespeed.runs.change_hosts import admit_of_spec, change_hosts
 from wirespeed.runs.measuring import Measuring
 from wirespeed.runs.plan_hosts import require_whole
 from wirespeed.runs.prove_folder import DRIFT, PLAN, UNDONE, ProofFolder
-from wirespeed.runs.run_hosts import apply_plan, undo_plan
+from wirespeed.runs.run_hosts import undo_plan
 from wirespeed.terminal import confirm, echo
 
 SETTLE_S = 30.0
@@ -77,9 +77,10 @@ class Proving:
     def go(self) -> None:
         """Go through all stages. Raises the failure once all that can be undone is."""
         facts = self._examine(Stage.DOCTOR, When.BEFORE)
-        plan = self._plan(facts)
+        admitted = self._plan(facts)
+        plan = admitted.plan
         try:
-            self._apply(plan)
+            self._apply(admitted)
             self._verify(plan)
             self._measure(facts)
             self._examine(Stage.AFTER, When.APPLIED)
@@ -150,7 +151,7 @@ class Proving:
             self._before = {host: values_of(one) for host, one in facts.items()}
         return facts
 
-    def _plan(self, facts: Mapping[str, HostFacts]) -> Plan:
+    def _plan(self, facts: Mapping[str, HostFacts]) -> Admitted:
         with self._stage(Stage.PLAN) as says:
             plan = plan_spec(
                 self._spec, facts, self._controls, Planning(at_once=tuple(self._spec.hosts))
@@ -165,21 +166,21 @@ class Proving:
                     so="nothing was changed: the steps after a reboot cannot be planned yet",
                     next=f"run `wirespeed apply {self._name}`, reboot the host, then prove again",
                 )
-            refuse_firmware(plan)
-            _refuse_cutoff(plan, facts)
+            admitted = admit_of_spec(plan, facts, self._spec)
             todo = sum(not step.no_op for step in plan.steps)
             says(f"{todo} of {len(plan.steps)} steps to do")
             if self._asks:
                 echo("\n".join(plan_lines(plan)))
                 if not confirm("Apply this, measure it, and undo it?"):
                     raise DeclinedError
-        return plan
+        return admitted
 
-    def _apply(self, plan: Plan) -> None:
+    def _apply(self, admitted: Admitted) -> None:
         with self._stage(Stage.APPLY) as says:
             self._run.begin_anew()
-            apply_plan(self._run, plan, self._controls, spec=self._spec, name=str(self._name))
-            came = progress(plan, self._run.entries)
+            name = str(self._name)
+            change_hosts(self._run, admitted, self._controls, spec=self._spec, name=name)
+            came = progress(admitted.plan, self._run.entries)
             says(f"{came.count(StepProgress.DONE)} steps done, each verified")
 
     def _verify(self, plan: Plan) -> None:
@@ -262,20 +263,6 @@ def captured(spec: Spec) -> dict[str, str]:
             require_whole(name, parse_capture(one.text, name))
             texts[one.destination] = one.text
     return {name: texts[place] for name, place in places.items()}
-
-
-def _refuse_cutoff(plan: Plan, facts: Mapping[str, HostFacts]) -> None:
-    try:
-        refuse_cutoff(plan, facts)
-    except CannotTellError as error:
-        raise InputError(
-            "plan.cutoff_unknown",
-            where=", ".join(facts),
-            found="the interface that carries your session could not be determined: "
-            f"{error.reason}",
-            so="a step may cut you off; nothing was changed",
-            next=f"run `{error.would_tell}` on the host to find it",
-        ) from None
 
 
 def _state_text(state: State | None) -> str:

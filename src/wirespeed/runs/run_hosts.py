@@ -33,6 +33,7 @@ from wirespeed.model.journal import (
     Forgotten,
     Result,
     Staged,
+    StepProgress,
     Undone,
     progress,
 )
@@ -66,6 +67,8 @@ class HostLocks(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self.boot_ids: dict[str, str] = {}
+        self.left_alone: list[str] = []
+        """Hosts that left the step alone which was armed when the run's controller was killed."""
         self.copies: list[HostCopy] = []
         """Of the run's journal, on the hosts that keep one."""
 
@@ -104,6 +107,8 @@ def lock_hosts(run: Run, controls: Mapping[str, HostControl]) -> HostLocks:
                     stack.copies.append(_copy_of(run, place, claim))
                     control.keep_copy(stack.copies[-1])
                 stack.boot_ids[place] = control.lock(claim)
+                if isinstance(control, PosixControl) and control.has_left_alone:
+                    stack.left_alone.append(place)
                 stack.callback(_unlock, place, control, claim)
     except BaseException:
         stack.close()
@@ -157,17 +162,20 @@ def _unlock(place: str, control: Lockable, claim: Claim) -> None:
 def apply_plan(
     run: Run,
     plan: Plan,
-    controls: Mapping[str, PosixControl],
+    controls: Mapping[str, HostControl],
     within_s: int = CONFIRM_WITHIN_S,
     *,
     spec: Spec | None = None,
     until: int | None = None,
     name: str = "",
     try_s: int = 0,
+    then: Callable[[], None] = lambda: None,
 ) -> Ending:
     """Apply a plan of all stages until now, up to the end of the last, telling of each step.
 
     With `try_s`, its hosts take all of it back unless it is confirmed within these seconds.
+    `then` is called while the hosts are still locked. `change_hosts` alone calls this: what is
+    applied has passed the gate.
     """
     name = name or str(run.folder)
     with lock_hosts(run, controls) as held:
@@ -194,7 +202,9 @@ def apply_plan(
             spec=spec,
         )
         try:
-            return executor.apply(until)
+            ending = executor.apply(until)
+            then()
+            return ending
         except ApplyError:
             if run.outcome in ("undone", "new"):
                 tryout.end(run, plan, controls, try_s)
@@ -228,6 +238,11 @@ def roll_back(
 ) -> None:
     """Undo a run whose hosts are locked. What a host has undone itself is read, and noted."""
     catch_up(run, plan, held)
+    for place in held.left_alone:
+        mine = [n for n, step in enumerate(plan.steps) if step.host == place]
+        torn = progress(plan, run.entries)
+        pending = [n for n in mine if torn[n] is StepProgress.MAYBE_WRITTEN]
+        tryout.note_left_alone(run, plan, place, pending)
     forget_steps(run, plan, how)
     try:
         tryout.end(run, plan, controls)

@@ -1,15 +1,19 @@
 """A run that its hosts take back unless it is confirmed: started, noted, confirmed, taken back."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from wirespeed.apply.control import HostControl
 from wirespeed.apply.control_guest import GuestControl
 from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.record import Record
 from wirespeed.apply.run import Run
+from wirespeed.apply.theirs import hanging
+from wirespeed.apply.tryout_notes import Note, digest_of
 from wirespeed.apply.tryout_script import Tryout
+from wirespeed.catalog import read_step
 from wirespeed.host.identity import owner_of
 from wirespeed.model.error import ApplyError, InputError, LeftChangedError
-from wirespeed.model.journal import Begun, Ended, Entry, Intent, tried_s
+from wirespeed.model.journal import Begun, Ended, Entry, Intent, StepProgress, Stood, tried_s
 from wirespeed.model.plan import Plan
 from wirespeed.terminal import echo
 
@@ -86,6 +90,7 @@ def noting(
     write: Callable[[Entry], None],
 ) -> Callable[[Entry], None]:
     """Write entries of a run that is tried; each intent's undo goes to its host with the change."""
+    record = Record(plan, lambda _: None, run.entries)
 
     def noted(entry: Entry) -> None:
         if isinstance(entry, Begun):
@@ -93,12 +98,42 @@ def noting(
         elif isinstance(entry, Ended) and entry.outcome == "applied":
             entry = entry.model_copy(update={"outcome": "unconfirmed"})
         write(entry)
+        if isinstance(entry, Begun):
+            record.begin(entry)
+        else:
+            record.write(entry)
         if isinstance(entry, Intent):
             control = controls[plan.steps[entry.number].host]
             if isinstance(control, PosixControl):
-                control.note_undo(len(run.entries), entry.undo)
+                control.note_undo(_note(record, entry, len(run.entries)))
+        elif isinstance(entry, Stood) and _is_all_done(record):
+            for place, control in tried_hosts(plan, controls).items():
+                mine = [n for n, step in enumerate(plan.steps) if step.host == place]
+                known = {_digest(plan, n) for n in mine if n in entry.states}
+                control.note_left(known, {_digest(plan, n) for n in mine} - known)
 
     return noted
+
+
+def _is_all_done(record: Record) -> bool:
+    steps = zip(record.plan.steps, record.came, strict=True)
+    return all(step.no_op or came is StepProgress.DONE for step, came in steps)
+
+
+def _note(record: Record, intent: Intent, number: int) -> Note:
+    planned, here = intent.number, record.plan.steps[intent.number]
+    others = [
+        other
+        for other, step in enumerate(record.plan.steps)
+        if other != planned and step.host == here.host and record.intent(other) is not None
+    ]
+    near = [_digest(record.plan, other) for other in others if record.near(other, planned)]
+    hangs = [_digest(record.plan, one) for one in hanging(record, planned) if one in others]
+    return Note(number, read_step(here.step), intent.undo, near, hangs)
+
+
+def _digest(plan: Plan, number: int) -> str:
+    return digest_of(read_step(plan.steps[number].step))
 
 
 def gone_back(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> list[str]:
@@ -133,8 +168,26 @@ def end(run: Run, plan: Plan, controls: Mapping[str, HostControl], seconds: int 
             echo(
                 f"{place}: not confirmed in time, so the host undid the run itself{said}", err=True
             )
+            steps = [n for n, step in enumerate(plan.steps) if step.host == place]
+            alone = [n for n in steps if _digest(plan, n) in control.left_alone]
+            note_left_alone(run, plan, place, alone)
             gone.append(place)
     return gone
+
+
+def note_left_alone(run: Run, plan: Plan, place: str, numbers: Sequence[int]) -> None:
+    """Say which steps a host left alone, and let undo know how the run had left them.
+
+    A controller that was killed did not write that: the host knew it by its own reading.
+    """
+    record = Record(plan, lambda _: None, run.entries)
+    alone = [number for number in numbers if record.intent(number) is not None]
+    for number in alone:
+        name = f"step {number + 1} {plan.steps[number].name}"
+        said = "others changed it, or what hangs together with it, since the run set it"
+        echo(f"{place}: it left {name} alone: {said}", err=True)
+    if unknown := [number for number in alone if number not in record.left]:
+        run.write(Stood(states={number: record.goal(number) for number in unknown}))
 
 
 def forget(run: Run, plan: Plan, controls: Mapping[str, HostControl]) -> None:

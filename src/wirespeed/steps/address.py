@@ -9,6 +9,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import literal, words
 
 
 class Address(Step):
@@ -34,6 +35,12 @@ class Address(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "addr", "show", "dev", self.netdev))
+
+    @property
+    def mark(self) -> str:
+        bits = self.address.network.prefixlen
+        local = literal(str(self.address.ip))
+        return words(f'"local":"{local}",("[a-z]+":[^,]*,)*"prefixlen":{bits}[,}}]')
 
     def parse(self, section: Section) -> Observed[State]:
         """Tell whether the address is among them; one that another host has is as good as none."""

@@ -8,6 +8,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import key, words
 
 MODES = ("eui64", "none", "stable_secret", "random")
 """Of ip-link(8), `addrgenmode`."""
@@ -34,6 +35,10 @@ class AddressGeneration(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
+
+    @property
+    def mark(self) -> str:
+        return words(key("inet6_addr_gen_mode"))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the mode; `none` where this kernel has no IPv6 for it, and so prints no mode."""

@@ -12,6 +12,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import NETDEV, Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import UP, key, named, of_links
 
 MASTERS = ("bond", "bridge", "team")
 """Kinds of master that `ip link set … master` gives a port to, and back to."""
@@ -87,6 +88,10 @@ class Bond(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "-d", "link", "show"))
+
+    @property
+    def mark(self) -> str:
+        return of_links(named(self.netdev, *self.members), f"{key('ifname')}|{key('master')}|{UP}")
 
     def parse(self, section: Section) -> Observed[State]:
         """Give whether the bond is there and up, and the master and state of each member."""

@@ -9,6 +9,7 @@ from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
 from wirespeed.steps.bond_monitoring import bond_data
+from wirespeed.steps.marks import key, words
 
 HASHED = ("802.3ad", "balance-xor")
 """Modes that use the policy for all frames; balance-tlb does so with tlb_dynamic_lb off only."""
@@ -40,6 +41,10 @@ class BondHashPolicy(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
+
+    @property
+    def mark(self) -> str:
+        return words(key("xmit_hash_policy"))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the policy."""

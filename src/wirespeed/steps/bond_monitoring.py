@@ -10,6 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
+from wirespeed.steps.marks import key, words
 
 
 def bond_data(section: Section, netdev: str, source: str) -> Known[JsonObject] | Unreadable:
@@ -45,6 +46,10 @@ class BondMonitoring(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
+
+    @property
+    def mark(self) -> str:
+        return words(f"{key('miimon')}|{key('arp_interval')}")
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the interval; 0 is none."""

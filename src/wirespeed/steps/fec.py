@@ -9,6 +9,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting
+from wirespeed.steps.marks import lines
 
 ENCODINGS = ("auto", "off", "rs", "baser", "llrs")
 LINES = ("Supported/Configured FEC encodings", "Configured FEC encodings")
@@ -35,6 +36,10 @@ class Fec(EthtoolSetting):
 
     def asked(self) -> State:
         return {"encoding": self.encoding}
+
+    @property
+    def mark(self) -> str:
+        return lines(f"^({'|'.join(LINES)})")
 
     def parse(self, section: Section) -> Observed[State]:
         """Read the encoding that is configured; of several that are printed none is known to be."""

@@ -9,6 +9,7 @@ from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import State
 from wirespeed.steps.guest_domain_xml import domain_xml
 from wirespeed.steps.guest_machine import GuestMachine
+from wirespeed.steps.marks import lines
 
 VIRSH = ("virsh", "--connect", "qemu:///system")
 ROW = re.compile(r"^ ?(?P<uuid>[0-9a-f-]{36}) +(?P<name>\S.*)$")
@@ -46,6 +47,10 @@ class GuestLibvirt(GuestMachine):
     def read(self) -> Command:
         """List all domains, running or not."""
         return Command(argv=(*VIRSH, "list", "--all", "--uuid", "--name"))
+
+    @property
+    def mark(self) -> str:
+        return lines(self.definition_uuid)
 
     def parse(self, section: Section) -> Observed[State]:
         """Give whether it runs; by its UUID it is told from another of the same name."""

@@ -13,6 +13,7 @@ from wirespeed.steps.guest_machine import (
     GuestMachine,
     vf_slot,
 )
+from wirespeed.steps.marks import words
 
 PROGRAM = "qemu-system-x86_64"
 NONE_FOUND = 1
@@ -45,6 +46,10 @@ class GuestQemu(GuestMachine):
     def read(self) -> Command:
         """Look for the process that has our pid file. The pattern does not match itself."""
         return Command(argv=("pgrep", "-a", "-f", f"[-]pidfile {self.folder}/pid( |$)"))
+
+    @property
+    def mark(self) -> str:
+        return words(self.definition_uuid)
 
     def parse(self, section: Section) -> Observed[State]:
         """Give whether it runs; by its UUID it is told from another of the same name."""

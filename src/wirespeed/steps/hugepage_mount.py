@@ -9,6 +9,7 @@ from wirespeed.model.capture import Capture, Section
 from wirespeed.model.command import Command
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
+from wirespeed.steps.marks import lines, literal
 
 UNITS_KIB = {"G": 1 << 20, "M": 1 << 10}
 
@@ -32,6 +33,10 @@ class HugepageMount(Step):
 
     def read(self) -> Command:
         return Command(argv=("cat", "/proc/self/mounts"))
+
+    @property
+    def mark(self) -> str:
+        return lines(f"^[^ ]+ {literal(self.subject)} ")
 
     def parse(self, section: Section) -> Observed[State]:
         """Tell whether it is mounted; unreadable where something else is there."""

@@ -53,6 +53,10 @@ class InNamespace(Step):
     def read(self) -> Command:
         return self._there(self._inner.read())
 
+    @property
+    def mark(self) -> str | None:
+        return self._inner.mark
+
     def parse(self, section: Section) -> Observed[State]:
         """Give the other one's state; unreadable where there is no such namespace."""
         source = self.read().line()

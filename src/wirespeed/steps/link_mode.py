@@ -73,6 +73,10 @@ class LinkMode(EthtoolSetting):
         """Print the settings; `ethtool` alone has no option for them."""
         return Command(argv=("ethtool", self.netdev))
 
+    @property
+    def mark(self) -> None:
+        """Give none: what is set is told only with a link, or in what was negotiated."""
+
     def parse(self, section: Section) -> Observed[State]:
         """Read what is set; what was negotiated is no setting, and stays out."""
         source = self.read().line()

@@ -8,6 +8,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import UP, key, named, of_links
 
 
 class LinkUp(Step):
@@ -24,6 +25,10 @@ class LinkUp(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "link", "show", "dev", self.netdev))
+
+    @property
+    def mark(self) -> str:
+        return of_links(named(self.netdev), f"{key('ifname')}|{UP}")
 
     def parse(self, section: Section) -> Observed[State]:
         source = self.read().line()

@@ -67,6 +67,10 @@ class MlxlinkSpeed(Step):
         """Print how the port stands, and what it is set to."""
         return Command(argv=(self.tool, "-d", self.pci_address))
 
+    @property
+    def mark(self) -> None:
+        """Give none: what is set is told only with a link, or in what was negotiated."""
+
     def parse(self, section: Section) -> Observed[State]:
         """Read what is set; the state of the link stays out."""
         return state_of(section, self.read(), self._state)

@@ -8,6 +8,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import NamespaceName
 from wirespeed.model.observed import CannotTellError, Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import key, words
 
 MARK = "wirespeed"
 """Alias of the `lo` of namespaces of ours: it goes with the namespace, as no file would."""
@@ -34,6 +35,10 @@ class Namespace(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-n", self.namespace, "-j", "link", "show", "dev", "lo"))
+
+    @property
+    def mark(self) -> str:
+        return words(key("ifalias"))
 
     def parse(self, section: Section) -> Observed[State]:
         source = self.read().line()

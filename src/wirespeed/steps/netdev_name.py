@@ -9,6 +9,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import key, literal, of_links
 
 BY_ADDRESS = (
     'netdev=$(ls "/sys/bus/pci/devices/$0/net") && ip link set dev "$netdev" down && '
@@ -54,6 +55,10 @@ class NetdevName(Step):
     def read(self) -> Command:
         """List all netdevs with what they belong to."""
         return Command(argv=("ip", "-j", "-d", "link", "show"))
+
+    @property
+    def mark(self) -> str:
+        return of_links(f'"parentdev":"{literal(self.pci_address)}"', key("ifname"))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the name and whether it is up; unreadable where the function has none."""

@@ -10,6 +10,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.observed import Observed
 from wirespeed.model.step import Phase, State
 from wirespeed.steps.ethtool_setting import EthtoolSetting, as_state, only_given
+from wirespeed.steps.marks import lines
 
 
 class Pause(EthtoolSetting):
@@ -43,6 +44,10 @@ class Pause(EthtoolSetting):
 
     def asked(self) -> State:
         return only_given({"autoneg": self.autoneg, "rx": self.rx, "tx": self.tx})
+
+    @property
+    def mark(self) -> str:
+        return lines("^(Autonegotiate|RX|TX):")
 
     def parse(self, section: Section) -> Observed[State]:
         """Read what is set; what was negotiated stands in other lines."""

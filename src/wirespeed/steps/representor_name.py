@@ -11,6 +11,7 @@ from wirespeed.model.finding import Danger
 from wirespeed.model.names import NETDEV, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import key, lines, literal, words
 from wirespeed.steps.netdev_name import named_back
 
 BY_PORT = (
@@ -18,6 +19,8 @@ BY_PORT = (
     'sed -En "s,^pci/$0/.* netdev ([^ ]+) flavour pcivf .*vfnum $1( .*)?$,\\1,p")" name "$2"'
 )
 """For one that is not there yet when the plan is made."""
+PORTS = r"""sed -E 's#"pci/#\n"pci/#g'"""
+"""Puts each port of devlink on a line of its own."""
 
 
 class RepresentorName(Step):
@@ -48,6 +51,11 @@ class RepresentorName(Step):
 
     def read(self) -> Command:
         return Command(argv=("devlink", "-j", "port", "show"))
+
+    @property
+    def mark(self) -> str:
+        mine = lines(rf'^"pci/{literal(self.pci_address)}/.*"vfnum":{self.vf}[,}}]')
+        return f"{PORTS} | {mine} | {words(key('netdev'))}"
 
     def parse(self, section: Section) -> Observed[State]:
         """Give its name; unreadable while there is none."""

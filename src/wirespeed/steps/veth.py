@@ -10,6 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import NamespaceName, Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import key, words
 
 MAC = r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$"
 """Of one station."""
@@ -39,6 +40,10 @@ class Veth(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
+
+    @property
+    def mark(self) -> str:
+        return words(key("info_kind"))
 
     def parse(self, section: Section) -> Observed[State]:
         """Give whether it is there; its far end is wherever it was put."""

@@ -7,6 +7,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import NamespaceName, Netdev, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import UP, key, literal, of_links
 from wirespeed.steps.vf_netdev import places_of, read_places
 
 NOT_SEEN_YET = None
@@ -41,6 +42,11 @@ class VfInNamespace(Step):
 
     def read(self) -> Command:
         return read_places(self.namespace)
+
+    @property
+    def mark(self) -> str:
+        mine = f'"parentdev":"{literal(self.pci_address)}"'
+        return of_links(rf"^\[|{mine}", rf"^\[|{key('ifname')}|{UP}")
 
     def parse(self, section: Section) -> Observed[State]:
         """Give where it is, its name there, and on the host whether it is up."""

@@ -10,6 +10,7 @@ from wirespeed.model.command import Command, write_file
 from wirespeed.model.names import NamespaceName, PciAddress
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import words
 from wirespeed.steps.vf_netdev import places_of, read_places
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -53,6 +54,10 @@ class VfMac(Step):
 
     def read(self) -> Command:
         return read_places(self.namespace)
+
+    @property
+    def mark(self) -> str:
+        return words(f'"address":"{self.mac}"')
 
     def parse(self, section: Section) -> Observed[State]:
         """Give whether there is a netdev of this VF with that address."""

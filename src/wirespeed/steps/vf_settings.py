@@ -12,6 +12,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Phase, Scope, State, Step
+from wirespeed.steps.marks import key, lines, words
 
 ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 MULTICAST = 1
@@ -19,6 +20,8 @@ TAG, PRIORITY, PROTOCOL = "vlan", "vlan_qos", "vlan_protocol"
 USUAL_PROTOCOL = "802.1Q"
 """iproute2 names a protocol only where it is another one."""
 LEAST, MOST = "min_tx_mbit_per_s", "max_tx_mbit_per_s"
+VFS = r"""sed -E 's/\{"vf":/\n{"vf":/g'"""
+"""Puts each VF of `ip -j` on a line of its own."""
 REFUSED, UNSUPPORTED = "Operation not permitted", "Operation not supported"
 FLAGS = {"trust": "trust", "spoof_check": "spoofchk"}
 """Field of the step, and the word of iproute2 for it."""
@@ -79,6 +82,19 @@ class VfSettings(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "-d", "link", "show", "dev", self.netdev))
+
+    @property
+    def mark(self) -> str:
+        asked = {
+            "address|mac": self.mac,
+            "vlan|qos|protocol": self.vlan,
+            "max_tx": self.max_tx_mbit_per_s,
+            "min_tx": self.min_tx_mbit_per_s,
+            **{word: getattr(self, name) for name, word in FLAGS.items()},
+        }
+        keys = "|".join(name for name, value in asked.items() if value is not None)
+        mine = lines(rf'^\{{"vf":{self.vf},')
+        return f"{VFS} | {mine} | {words(key(f'({keys})'))}"
 
     def parse(self, section: Section) -> Observed[State]:
         """Give the settings that the step is about; unreadable where the driver does not tell."""

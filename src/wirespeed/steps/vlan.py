@@ -10,6 +10,7 @@ from wirespeed.model.command import Command
 from wirespeed.model.names import Netdev
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
+from wirespeed.steps.marks import UP, key, named, of_links
 
 PROTOCOL = "802.1Q"
 
@@ -45,6 +46,10 @@ class Vlan(Step):
 
     def read(self) -> Command:
         return Command(argv=("ip", "-j", "-d", "link", "show"))
+
+    @property
+    def mark(self) -> str:
+        return of_links(named(self.netdev), f"{key('ifname')}|{UP}")
 
     def parse(self, section: Section) -> Observed[State]:
         source = self.read().line()

@@ -198,4 +198,9 @@ def _folder(token: str) -> str:
     return f"$undo = Join-Path $env:ProgramFiles '{_name(token)}'\n"
 
 
-WINDOWS_TIMER = TimerScripts(arm_script, timed_change_script, read_script, confirm_script, _by_hand)
+def _arm(token: str, undo: Sequence[Command], within_s: int, _: Step) -> str:
+    """Its task compares nothing: see *Known gaps* of docs/security.md."""
+    return arm_script(token, undo, within_s)
+
+
+WINDOWS_TIMER = TimerScripts(_arm, timed_change_script, read_script, confirm_script, _by_hand)
