@@ -32,6 +32,7 @@ from wirespeed.model.journal_lines import read_journal_text
 from wirespeed.model.observed import Known, Observed
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
+from wirespeed.runs import undo_run as undo_run_module
 
 KEPT = "kept."
 
@@ -179,7 +180,7 @@ def use_hosts(
         called = {name: hosts.get(name.partition("-")[0]) for name in spec.hosts}
         yield {name: host for name, host in called.items() if host} or hosts
 
-    for module in (apply_command, undo_command, drift_command, status_command):
+    for module in (apply_command, undo_command, drift_command, status_command, undo_run_module):
         monkeypatch.setattr(module, "controls_of", controls_of)
     approaches = {"legacy-vlan": lambda *_: iter(wanted)}
     monkeypatch.setattr(catalog, "approaches", planned_by(approaches))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -171,11 +172,12 @@ def test_status_of_a_damaged_journal_says_which_steps_can_still_be_undone(spec: 
 
 
 @pytest.mark.parametrize("how", IN_THE_MIDDLE)
-def test_undo_of_a_damaged_journal_puts_back_what_it_can_and_names_the_rest(
+def test_undo_of_a_damaged_journal_without_a_copy_puts_back_what_it_can_and_names_the_rest(
     spec: Path, host: RebootingHost, how: str
 ):
     damaged, lost = IN_THE_MIDDLE[how]
     damage(spec, damaged)
+    host.disk = {}
     done = call(undo, spec)
     left = {key: GOAL[key] for n, key in enumerate(GOAL, 1) if n == lost}
     assert host.values == START | left
@@ -188,9 +190,119 @@ def test_undo_of_a_damaged_journal_puts_back_what_it_can_and_names_the_rest(
     assert error.what == "run.damaged"
     assert f"get {key} (on alpha)" in error.next
     assert f"put {key} {START[key]}" in error.next
+    assert "no host's copy has it" in error.so or "may be written" in error.so
     host.ran = []
     assert error_of(call(undo, spec)).so == error.so, "and so does a second one"
     assert host.ran == []
+
+
+EACH_LINE: dict[str, Callable[[Lines, int], Lines]] = {
+    "spoilt": lambda lines, at: [*lines[:at], b"xx", *lines[at + 1 :]],
+    "gone": lambda lines, at: [*lines[:at], *lines[at + 1 :]],
+    "twice": lambda lines, at: [*lines[: at + 1], *lines[at:]],
+    "cut": lambda lines, at: [*lines[:at], lines[at][:-9], *lines[at + 1 :]],
+    "garbage behind": lambda lines, at: [*lines, *[b"garbage"] * at],
+    "no lines behind": lambda lines, at: lines[: at + 1],
+}
+
+
+def used_again(spec: Path, host: RebootingHost) -> None:
+    """The folder is as good as new: it is applied and undone once more."""
+    assert call(apply, spec, "--yes").return_value == 0 and host.values == GOAL
+    assert call(undo, spec).return_value == 0 and host.values == START
+
+
+@pytest.mark.parametrize("how", EACH_LINE)
+@pytest.mark.parametrize("copy", ["whole", "damaged"])
+def test_undo_of_a_damaged_journal_takes_each_lost_line_from_the_hosts_copy(
+    spec: Path, host: RebootingHost, how: str, copy: str
+):
+    whole, (stored,) = lines_of(spec), host.disk.values()
+    said = stored.text.split("\n")[:-1]
+    for at in range(1, len(whole)):
+        damage(spec, lambda _: joined(EACH_LINE[how](whole, at)))  # noqa: B023
+        host.values, stored.text = dict(GOAL), "".join(f"{line}\n" for line in said)
+        if copy == "damaged":
+            # The intent of step 2, or of step 3 where the former is lost here too.
+            spoilt = 3 if at != 3 else 5
+            stored.text = "".join(
+                f"{line}\n" for line in [*said[:spoilt], "x", *said[spoilt + 1 :]]
+            )
+        done = call(undo, spec)
+        if copy == "damaged" and how == "no lines behind" and at < 3:
+            assert "step 2 (put two on alpha)" in error_of(done).so
+            assert host.values == START | {"two": 20}
+            return
+        assert (host.values, done.return_value) == (START, 0), (at, done.output, done.exception)
+        assert call(status, spec).return_value == 0
+        used_again(spec, host)
+        (stored,) = host.disk.values()
+
+
+def rewritten(text: str, was: str, now: str) -> str:
+    """A copy that says something else, with seals that fit."""
+    assert was in text
+    bodies = [re.sub(',"seal":.*', "}", line) for line in text.replace(was, now).splitlines()]
+    made, name = "", ""
+    for number, body in enumerate(bodies, 1):
+        made += sealed(body, number, name) + "\n"
+        name = name or read_journal_text(made.encode()).run
+    return made
+
+
+def test_no_command_of_a_copy_heals_a_damaged_journal(spec: Path, host: RebootingHost):
+    (stored,) = host.disk.values()
+    stored.text = rewritten(stored.text, '"argv":["put",', '"argv":["planted",')
+    damage(spec, IN_THE_MIDDLE["intent gone"][0])
+    assert call(undo, spec).return_value == 0 and host.values == START
+    assert "planted" not in (run_folder(spec) / JOURNAL).read_text()
+    assert not any("planted" in command for command in host.ran)
+
+
+def test_a_damaged_journal_is_not_healed_by_the_copy_of_another_beginning(
+    spec: Path, host: RebootingHost
+):
+    (stored,) = host.disk.values()
+    stored.text = rewritten(stored.text, '"before":{"value":2}', '"before":{"value":7}')
+    damage(spec, IN_THE_MIDDLE["intent gone"][0])
+    assert "step 2 (put" in error_of(call(undo, spec)).so
+    assert host.values == START | {"two": 20}
+
+
+def test_a_damaged_journal_is_healed_by_the_copies_of_several_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    hosts = {name: RebootingHost(dict(START)) for name in ("alpha", "beta")}
+    wanted = [RequestedStep(Put(key=key, value=value)) for key, value in GOAL.items()]
+    use_hosts(monkeypatch, hosts, wanted)
+    spec = tmp_path / "spec.yaml"
+    write_spec(spec, *hosts)
+    for at in range(1, 15):
+        assert call(apply, spec, "--yes").return_value == 0
+        lines = lines_of(spec)
+        assert len(lines) == 15
+        damage(spec, lambda _: joined([*lines[:at], b"xx", *lines[at + 1 :]]))  # noqa: B023
+        done = call(undo, spec)
+        assert done.return_value == 0, (at, done.output, done.exception)
+        assert all(host.values == START for host in hosts.values()), at
+        assert all(stored.is_undone for host in hosts.values() for stored in host.disk.values())
+
+
+@pytest.mark.parametrize("has_copy", [True, False])
+@pytest.mark.parametrize("garbage", [b"garbage\n", b"\0" * 99 + b"\n", b"x\ny\nz\n"])
+def test_garbage_behind_an_undone_damaged_journal_keeps_no_apply_from_its_work(
+    spec: Path, host: RebootingHost, garbage: bytes, *, has_copy: bool
+):
+    assert call(undo, spec).return_value == 0
+    journal = run_folder(spec) / JOURNAL
+    for then in (apply, undo):
+        journal.write_bytes(journal.read_bytes() + garbage)
+        host.disk = host.disk if has_copy else {}
+        done = call(then, spec, *(["--yes"] if then is apply else []))
+        assert done.return_value == 0, (done.output, done.exception)
+        assert host.values == (GOAL if then is apply else START)
+    used_again(spec, host)
+    assert garbage in b"".join(p.read_bytes() for p in journal.parent.glob(f"{JOURNAL}.torn-*"))
 
 
 def test_a_damaged_journal_whose_last_line_is_torn_loses_that_line_alone(
@@ -289,10 +401,11 @@ def test_a_damaged_journal_that_lacks_any_value_is_an_error_of_its_own_or_none(
     path, data = run_folder(spec) / JOURNAL, (run_folder(spec) / JOURNAL).read_bytes()
     own = [json.loads(unsealed(line)) for line in lines_of(spec)]
     run_name = "" if is_older else read_journal_text(data).run
+    disk = deepcopy(host.disk)
     for way in ways_into(own):
         for command in COMMANDS:
             path.write_bytes(edited(own, way, run_name))
-            host.values = dict(GOAL)
+            host.values, host.disk = dict(GOAL), deepcopy(disk)
             error = call(command, spec, *(["--yes"] if command is apply else [])).exception
             assert error is None or isinstance(error, WirespeedError), (command, way, repr(error))
 

@@ -1,6 +1,7 @@
 """`wirespeed doctor` as it is called: its options, exit codes, files, and what it leaves behind."""
 
 import json
+import os
 import re
 import signal
 import sys
@@ -272,6 +273,18 @@ def test_the_page_says_the_same(run: Run, tmp_path: Path):
     html = page.read_text()
     assert SLUG in html
     assert "enp59s0 carries at most" in html
+
+
+@pytest.mark.timeout(30)
+def test_hostile_file_a_page_goes_to_no_link_and_waits_for_no_fifo(run: Run, tmp_path: Path):
+    precious, link, pipe = (tmp_path / name for name in ("passwd", "link.html", "pipe.html"))
+    precious.write_text("root:x:0:0\n")
+    link.symlink_to(precious)
+    os.mkfifo(pipe)
+    assert run(NARROW, "--html", link)[0] == 1
+    assert SLUG in link.read_text() and precious.read_text() == "root:x:0:0\n"
+    code, _, errors = run(NARROW, "--html", pipe)
+    assert code == 2 and "file.untrusted" in errors and "FIFO" in errors
 
 
 def test_a_folder_keeps_what_the_answer_rests_on(run: Run, tmp_path: Path):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import socketserver
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -12,7 +13,7 @@ from threading import Thread
 
 import pytest
 from click.testing import CliRunner
-from described_card import CARD, NEW, OLD, DescribedCard
+from described_card import CARD, NEW, OLD, PSID, DescribedCard
 
 from described.doc_sriov import as_found, ports
 from described.host import Host, capture_of
@@ -24,7 +25,7 @@ from wirespeed.model.error import HostError, InputError, LeftChangedError, Wires
 from wirespeed.model.fact import HostFacts
 from wirespeed.runs import firmware_run
 
-TOOLS = ("mstconfig", "mstflint", "mstfwreset")
+TOOLS = ("mstconfig", "mstflint", "mstfwreset", "cp")
 STAND_IN = """\
 #!{python} -IS
 # Described: what the card's tool would print is asked of the test, which has the card.
@@ -47,11 +48,28 @@ class Bench(socketserver.UnixStreamServer):
 
     def __init__(self, folder: Path) -> None:
         self.card = DescribedCard(in_force=SETTINGS.copy(), next_boot=SETTINGS.copy())
+        self.copies: list[Path] = []
+        self.burnt: list[str] = []
+        self.swap: tuple[str, tuple[str, str]] | None = None
+        """`before` or `after` the copy is made, and what another user puts in the image's place."""
         super().__init__(str(folder / "card"), Question)
         text = STAND_IN.format(python=sys.executable, socket=self.server_address)
         for name in TOOLS:
             (folder / name).write_text(text)
             (folder / name).chmod(0o755)
+
+    def copied(self, image: Path, copy: Path) -> tuple[str, str, int]:
+        """Copy an image, of which there is but the description."""
+        assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
+        when, other = self.swap or ("", ("", ""))
+        if when == "before":
+            self.card.images[str(image)] = other
+        copy.touch()
+        self.copies.append(copy)
+        self.card.images[str(copy)] = self.card.images[str(image)]
+        if when == "after":
+            self.card.images[str(image)] = other
+        return "", "", 0
 
 
 class Question(socketserver.StreamRequestHandler):
@@ -61,6 +79,14 @@ class Question(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         argv, card = json.loads(self.rfile.readline()), self.server.card
+        if argv[0] == "cp":
+            answer = self.server.copied(Path(argv[2]), Path(argv[3]))
+            self.wfile.write(json.dumps(answer).encode())
+            return
+        if argv[-1] == "burn":
+            self.server.burnt.append(card.images[argv[argv.index("-i") + 1]][1])
+            # The other user puts the first one back, so that no later reading shows it.
+            card.images[NEW] = DescribedCard().images[NEW]
         is_query = argv[-1] == "query" or "q" in argv
         answer = card._one(argv) if is_query else card.run(Command(argv=tuple(argv)))
         said = [answer.output, answer.errors, answer.returncode]
@@ -133,6 +159,22 @@ def test_an_image_is_burnt_and_the_former_one_comes_back(bench: Bench, call: Cal
     assert (bench.card.stored, bench.card.running) == ("20.36.1010", "20.35.1012")
     undone(tmp_path)
     assert (bench.card.stored, bench.card.resets) == ("20.35.1012", 0)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_hostile_file_an_image_that_changes_after_it_was_read_is_not_burnt(
+    bench: Bench, call: Call, when: str
+):
+    """Another user, who may write to it, puts another in its place around the copying."""
+    bench.swap = (when, (PSID, "20.30.1"))
+    if when == "before":
+        with pytest.raises(WirespeedError) as caught:
+            call("--image", NEW, "--former-image", OLD, *GO)
+        assert "was changed since it was read" in caught.value.found
+    else:
+        call("--image", NEW, "--former-image", OLD, *GO)
+    assert bench.burnt == ([] if when == "before" else ["20.36.1010"])
+    assert bench.copies and not any(copy.parent.exists() for copy in bench.copies)
 
 
 def test_an_image_with_a_reset_runs_at_once_and_undo_resets_too(

@@ -28,6 +28,7 @@ from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.windows import control as control_powershell
 from wirespeed.platforms.windows.control import WindowsControl
 from wirespeed.runs import hosts_of_spec, remedy_run
+from wirespeed.runs import undo_run as undo_run_module
 
 HOST, SWITCH = "winssh://ann@desk", "wirespeed-external"
 
@@ -59,7 +60,7 @@ class Desk:
             text = self.capture()
             yield diagnose(HostFacts(HOST, parse_capture(text, HOST)), question), text
 
-        for module in (remedy_run, undo_command):
+        for module in (remedy_run, undo_command, undo_run_module):
             monkeypatch.setattr(module, "controls_of", controls_of)
         monkeypatch.setattr(remedy_run, "examine", examine)
         monkeypatch.setattr(control_powershell, "PAUSE_S", 0.0)

@@ -199,8 +199,8 @@ class NamespaceHosts:
         script = self._folder / "broken-ip"
         script.write_text(BROKEN)
         script.chmod(0o755)
-        self._inside(name, "cp", self._ip, "/run/real-ip")
-        self._inside(name, "mount", "--bind", str(script), self._ip)
+        self.inside(name, "cp", self._ip, "/run/real-ip")
+        self.inside(name, "mount", "--bind", str(script), self._ip)
 
     def write_in_etc(self, name: str, path: str, text: str) -> None:
         """Write a file below /etc of that host, which gets one of its own."""
@@ -214,9 +214,10 @@ class NamespaceHosts:
 
     def mend_host(self, name: str) -> None:
         """Take that away."""
-        self._inside(name, "umount", self._ip)
+        self.inside(name, "umount", self._ip)
 
-    def _inside(self, name: str, *words: str) -> None:
+    def inside(self, name: str, *words: str) -> None:
+        """Run a program there, with what is mounted there."""
         pid = run("ip", "netns", "pids", self._namespace(name)).split()[0]
         run("nsenter", "--mount", "--target", pid, *words)
 

@@ -5,12 +5,14 @@ subcommands.cpp), CmdRegMfrl.query_text (small_utils/mlxfwresetlib/cmd_reg_mfrl.
 hardware.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proof import Answer, UnknownCommandError
 
 from wirespeed.model.command import Command
+from wirespeed.steps.firmware_image import BURN
 
 CARD = "0000:03:00.0"
 PSID = "MT_0000000228"
@@ -48,6 +50,10 @@ class DescribedCard:
                 return self._all(command.stdin.split("\n"))
             case ("mstflint", "-d", address, "-i", image, "-y", "burn") if address == CARD:
                 return self._burn(image)
+            case ("sh", "-c", script, "sh", "mstflint", address, image, *words) if (
+                script == BURN and address == CARD
+            ):
+                return self._burn_copy(image, *words)
             case ("mstfwreset", "-d", address, "-y", "reset") if address == CARD:
                 return self._reset()
             case ("mstconfig", "-d", address, "-y", "set", *words) if address == CARD:
@@ -122,6 +128,16 @@ class DescribedCard:
             return Answer("", f"-E- The Device doesn't support {unknown.pop()} parameter\n", 3)
         self.next_boot |= {name: int(value) for name, value in values.items()}
         return Answer("Applying... Done!\n-I- Please reboot machine to load new configurations.\n")
+
+    def _burn_copy(self, image: str, psid: str, version: str, _: str) -> Answer:
+        """As the step's own script, which test_firmware_command runs in a real shell."""
+        said = self._one(["mstflint", "-i", image, "query"])
+        if said.returncode:
+            return said
+        lines = (rf"PSID:\s+{psid}\s*", rf"FW Version:\s+{version}\s*")
+        if not all(re.search(f"^{line}$", said.output, re.M) for line in lines):
+            return Answer("", f"{image} was changed since it was read\n", 1)
+        return self._burn(image)
 
     def _burn(self, image: str) -> Answer:
         if image not in self.images:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from samples import is_never_guessed, reason_of, section_of, state_of
 
 from wirespeed.model.finding import Danger
-from wirespeed.steps.firmware_image import FirmwareImage
+from wirespeed.steps.firmware_image import BURN, FirmwareImage
 
 IMAGE = {"pci_address": CARD, "psid": PSID, "image": NEW, "version": "20.36.1010"}
 FORMER = {"former_image": OLD, "former_version": "20.35.1012"}
@@ -49,9 +49,14 @@ def test_one_that_was_burnt_and_waits_is_loaded():
 
 def test_the_commands_never_allow_another_psid():
     planned = plan_on(LOADED, Card()).steps[0]
-    reset = f"mstfwreset -d {CARD} -y reset"
-    assert [c.line() for c in planned.commands] == [f"mstflint -d {CARD} -i {NEW} -y burn", reset]
-    assert [c.line() for c in planned.undo] == [f"mstflint -d {CARD} -i {OLD} -y burn", reset]
+    for commands, image, version in (
+        (planned.commands, NEW, r"0*20\.0*36\.0*1010"),
+        (planned.undo, OLD, r"0*20\.0*35\.0*1012"),
+    ):
+        burn, reset = commands
+        assert burn.argv[:3] == ("sh", "-c", BURN) and "allow_psid_change" not in BURN
+        assert burn.argv[4:9] == ("mstflint", CARD, image, PSID, version)
+        assert reset.line() == f"mstfwreset -d {CARD} -y reset"
     assert planned.danger is Danger.FIRMWARE
 
 

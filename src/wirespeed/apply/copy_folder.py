@@ -62,13 +62,18 @@ def folder_of_copy(copy: FoundCopy, lines: Sequence[str], spec: Spec) -> Path:
     """Make a run folder of a copy, of which `lines` are the journal. Raises InputError `file.*`."""
     ((name, host),) = spec.hosts.items()
     folder = place_of(name, f"{copy.name} on {host.reach}")
+    write_copy(folder, copy, lines, host.reach)
+    return folder
+
+
+def write_copy(folder: Path, copy: FoundCopy, lines: Sequence[str], reach: str) -> None:
+    """Make `folder` the run folder of a copy on the host `reach`. Raises InputError `file.*`."""
     make_run_folder(folder)
     write_whole(folder / AS_FOUND, copy.text)
     write_whole(folder / JOURNAL, "".join(f"{line}\n" for line in lines))
     of = shown(copy.about.of, 200) if copy.about else ""
-    of = f"the copy on {host.reach} of {of or 'an unknown spec'}"
+    of = f"the copy on {reach} of {of or 'an unknown spec'}"
     now = utc_now()
     said = RunFile(run=copy.run, of=of, made_at=now, begun_at=now, copy_name=copy.name)
     write_run_file(folder, said)
     sync_folder(folder)
-    return folder

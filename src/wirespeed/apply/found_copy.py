@@ -119,7 +119,7 @@ def rebuilt(copy: FoundCopy, spec: Spec) -> list[str]:
     if not told.begins_sealed:
         raise _no_journal(copy, place, "its first line has no checksum: wirespeed did not write it")
     try:
-        entries = list(_made_again(copy, told, spec, place))
+        entries = list(made_again(told, copy.run, place, spec))
     except UNFIT as error:
         what = shown(str(error).partition("\n")[0], 200)
         why = f"no journal of steps of this release: {type(error).__name__} {what}"
@@ -170,14 +170,18 @@ def _why(section: Section | None) -> str:
     return known.get(section.returncode) or said or f"return code {section.returncode}"
 
 
-def _made_again(copy: FoundCopy, told: JournalText, spec: Spec, place: str) -> Iterator[Entry]:
+def made_again(told: JournalText, run: str, place: str, spec: Spec | None) -> Iterator[Entry]:
+    """Give the entries of a copy on `place`, with all that is run made of the steps again.
+
+    Raises as `UNFIT`.
+    """
     steps: list[PlannedStep] = []
     places = {one.host for entry in told.entries if isinstance(entry, Begun) for one in _of(entry)}
     if len(places) > 1:
         raise ValueError("it is about more than one host")
     for entry in told.entries:
         if isinstance(entry, Begun):
-            if entry.run != copy.run:
+            if entry.run != run:
                 raise ValueError(f"it is of run {shown(entry.run, 40)}")
             made = tuple(_step(one, place) for one in entry.plan.steps)
             steps += made

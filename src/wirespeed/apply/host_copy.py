@@ -17,6 +17,7 @@ from pydantic import Field
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.journal import Begun, Entry, Intent, outcome
+from wirespeed.model.journal_heal import says_more
 from wirespeed.model.journal_lines import JournalText, digest, read_journal_text, sealed
 from wirespeed.model.journal_part import (
     Relation,
@@ -85,6 +86,10 @@ class HostCopy:
         self._size, self._kept, self._number, self._name = 0, 0, 0, ""
         self._more: list[Entry] = []
         self._is_spoilt = False
+        self.text: str | None = None
+        """What stands there; None: nothing, or it was not read."""
+        self.is_needed = False
+        """Whether it is damaged, and says what the run folder does not."""
         self.other = ""
         """Why the copy that is there is not this run's to write; empty: it is."""
 
@@ -93,16 +98,24 @@ class HostCopy:
         """Tell whether the copy says more than the run folder."""
         return bool(self._more)
 
-    def found(self, text: str | None, refused: str = "") -> None:
-        """Take the host's copy; None: there is none. `refused`: why it was not read."""
+    def found(self, text: str | None, refused: str = "", *, is_taken: bool = False) -> None:
+        """Take the host's copy; None: there is none. `refused`: why it was not read.
+
+        `is_taken`: all that a damaged one says is in the run folder.
+        """
         self._size, self._kept, self._number, self._name = 0, 0, 0, ""
         self._more, self._is_spoilt, self.other = [], False, refused
+        self.is_needed = False
+        self.text = None if refused else text
         if text is None or refused:
             return
         told, own = read_journal_text(text.encode()), self._part()
         if told.damage or not told.entries:
             spoilt = "it is not as it was written: " + said_of(told)
-            if own:
+            if not is_taken and says_more(self._entries, told, self.place, self.run):
+                self.other = f"{spoilt}; it had more lines than the run folder has"
+                self.is_needed = True
+            elif own:
                 self._is_spoilt = True
                 self._tell(
                     f"{self.place}: its copy of the run's journal is written again from the run "

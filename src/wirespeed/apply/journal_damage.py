@@ -12,6 +12,8 @@ from wirespeed.model.journal_salvage import Undoable, undoable
 from wirespeed.model.plan import Plan
 
 MOST_NAMED = 4
+HERE = "cannot, as the journal has lost the original state; the host's copy may have it"
+NOWHERE = "cannot be undone, as the original state is lost, and no host's copy has it"
 UNFIT = (
     ArithmeticError,
     AssertionError,
@@ -31,6 +33,12 @@ def refuse_damage(folder: Path, told: JournalText) -> None:
         raise damaged(folder, told)
 
 
+def is_settled(told: JournalText) -> bool:
+    """Tell whether nothing is in force, whatever a spoilt line said."""
+    ways = undoable(whole_plan(told.entries) or Plan(steps=()), told)
+    return all(way is Undoable.NOTHING_TO_UNDO for way in ways)
+
+
 def damaged(folder: Path, told: JournalText) -> LeftChangedError:
     """Give the error of a journal with a beginning: what is spoilt, and what can be undone."""
     plan = whole_plan(told.entries) or Plan(steps=())
@@ -40,9 +48,11 @@ def damaged(folder: Path, told: JournalText) -> LeftChangedError:
         "run.damaged",
         where=f"{folder}/journal.jsonl",
         found=_spoilt(told),
-        so="; ".join([f"{can} steps can still be undone", *_not_undoable(plan, ways)]),
-        next=f"`wirespeed status {folder}` lists every step; `wirespeed undo {folder}` undoes "
-        "what can be undone",
+        so="; ".join(
+            [f"by this journal {can} steps can still be undone", *_not_undoable(plan, ways, HERE)]
+        ),
+        next=f"`wirespeed status {folder}` lists every step; `wirespeed undo {folder}` takes what "
+        "is lost from the copies on the Linux hosts, and undoes all that is known then",
     )
 
 
@@ -56,7 +66,7 @@ def not_put_back(folder: Path, told: JournalText, plan: Plan) -> LeftChangedErro
         "run.damaged",
         where=f"{folder}/journal.jsonl",
         found=_spoilt(told),
-        so="; ".join(["what can be undone was undone", *_not_undoable(plan, ways)]),
+        so="; ".join(["what can be undone was undone", *_not_undoable(plan, ways, NOWHERE)]),
         next="check the present state: "
         + "; ".join(
             f"{plan.steps[n].read.line()} (on {plan.steps[n].host})" for n in left[:MOST_NAMED]
@@ -133,9 +143,9 @@ def _spoilt(told: JournalText) -> str:
     return "; ".join([*said, f"{len(told.entries)} of {told.lines} lines are readable"])
 
 
-def _not_undoable(plan: Plan, ways: Sequence[Undoable]) -> Iterator[str]:
+def _not_undoable(plan: Plan, ways: Sequence[Undoable], lost: str) -> Iterator[str]:
     for way, why in (
-        (Undoable.NO, "cannot be undone, as the original state is lost"),
+        (Undoable.NO, lost),
         (Undoable.NOT_KNOWN, "may be written, as a lost line may say so"),
     ):
         names = [

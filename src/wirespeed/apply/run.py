@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wirespeed.apply.journal_damage import (
+    is_settled,
     refuse_damage,
     refuse_no_beginning,
     refuse_unfit_steps,
@@ -94,6 +95,30 @@ class Run:
         self.entries.clear()
         self._number, self._name, self._is_marked = 0, "", False
 
+    def rewrite(self, entries: Sequence[Entry], lost: int) -> None:
+        """Write the journal again with what it lacked; `lost` lines of it are not known still.
+
+        What stood there is kept beside it. Raises InputError `file.unwritable`.
+        """
+        lines, name = [], ""
+        for number, entry in enumerate(entries, 1):
+            body = entry.model_dump_json()
+            lines.append(sealed(body, number, name))
+            name = name or digest(body.encode())
+        lines += ["{}"] * lost
+        self._writer.replace(lines)
+        self.told = read_journal_text("".join(f"{line}\n" for line in lines).encode())
+        self.entries[:] = self.told.entries
+        self._number, self._name = self.told.number, self.told.run
+
+    def put_aside(self) -> None:
+        """Be as a run that was never begun; what stood in its journal is kept beside it."""
+        self._say(begun_at=None)
+        self._writer.set_aside()
+        self.told = read_journal_text(b"")
+        self.entries.clear()
+        self._number, self._name, self._is_marked = 0, "", False
+
     def _mark(self) -> None:
         if not self._is_marked:
             self._say(begun_at=utc_now())
@@ -115,10 +140,18 @@ def open_run(
     `run.not_a_journal`, `run.damaged`: the file is left as it is then.
     """
     if must_exist or _is_there(folder):
-        refuse_damage(folder, read_told(folder))
+        _refuse_standing_damage(folder, read_told(folder))
     with _opened(folder, breaks=breaks, of=of) as run:
-        refuse_damage(folder, run.told)
+        _refuse_standing_damage(folder, run.told)
+        if run.told.damage:
+            run.put_aside()
         yield run
+
+
+def _refuse_standing_damage(folder: Path, told: JournalText) -> None:
+    """Raise `run.damaged` unless all steps are undone: nothing is lost with such a journal."""
+    if not is_settled(told):
+        refuse_damage(folder, told)
 
 
 @contextmanager
@@ -209,7 +242,8 @@ def read_told(folder: Path) -> JournalText:
             "run.missing",
             where=str(folder),
             found=f"no {JOURNAL}",
-            next="list the known runs with `wirespeed status`, and give the folder of one",
+            next="list the known runs with `wirespeed status`, and give the folder of one; if it "
+            "was removed: `wirespeed status HOST` shows what a Linux host has of it",
         )
     told = read_journal_text(data or b"")
     # Before the mark is there, the first line may have been cut short: nothing was done.

@@ -20,7 +20,7 @@ from wirespeed.commands.shared_options import (
     size_asked,
     timeout_option,
 )
-from wirespeed.host.files import make_folder, write_result, write_text, write_whole
+from wirespeed.host.files import make_folder, write_result, write_whole
 from wirespeed.host.recorded import read_recorded
 from wirespeed.model.error import InputError
 from wirespeed.model.finding import Diagnosis, Unanswered
@@ -188,7 +188,7 @@ def doctor(
             _keep(out / _folder_name(number, answer) if len(hosts) > 1 else out, text, answer)
     pair = None if ends is None else _pair(ends, captures, question)
     if html is not None:
-        write_text(html, _page(answers, pair))
+        write_result(html, _page(answers, pair))
     if pair is not None and out is not None:
         write_result(out / "between.json", pair.model_dump_json() + "\n")
     if as_json:

@@ -12,6 +12,7 @@ from wirespeed.commands.described import Described
 from wirespeed.model.journal import outcome, whole_plan
 from wirespeed.report.plan_text import drift_lines
 from wirespeed.runs.hosts_of_spec import controls_of
+from wirespeed.runs.lost_runs import refuse_lost
 from wirespeed.runs.run_hosts import refuse_missing_hosts, spec_of_run
 from wirespeed.terminal import echo
 
@@ -24,7 +25,7 @@ from wirespeed.terminal import echo
         0: "everything is as it was applied",
         1: "something differs",
         2: "bad input, or a reading that was cut off",
-        3: "the journal is damaged",
+        3: "the journal is damaged or lost",
     },
 )
 @click.argument("spec", metavar="SPEC|RUN", type=click.Path(path_type=Path))
@@ -38,6 +39,9 @@ def drift(spec: Path, folder: Path | None) -> int:
     plan = whole_plan(entries)
     left = applied_states(plan, entries) if plan else {}
     if plan is None or outcome(entries) == "undone" or not left:
+        read = spec_of_run(spec, run_spec(entries))
+        with controls_of(read) as controls:
+            refuse_lost(where, read, controls, must_ask=plan is None)
         echo(f"{where}: no step is in force, so nothing can have drifted")
         return 0
     with controls_of(spec_of_run(spec, run_spec(entries))) as controls:

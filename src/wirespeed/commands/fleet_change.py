@@ -122,8 +122,8 @@ def apply(
 
 @click.command(
     cls=Described,
-    reads="the hosts; the journals in FOLDER",
-    changes="the hosts",
+    reads="the hosts, and their copies of the journals; the journals in FOLDER",
+    changes="the hosts; in FOLDER, lost journals are made again of the hosts' copies",
     codes={
         0: "every host has its former state",
         1: "a host could not be undone; its journal is kept",
@@ -143,25 +143,27 @@ def undo(folder: Path, wave: int | None, breaks_lock: bool) -> int:
 
 @click.command(
     cls=Described,
-    reads="the journals in FOLDER",
+    reads="the journals in FOLDER, and their copies on the hosts",
     changes="nothing",
     codes={
         0: "every host has the change",
-        1: "not every host has the change",
+        1: "not every host has the change, or one could not be asked",
         2: "bad input",
-        3: "a host was left changed",
+        3: "a host was left changed, or does not say what FOLDER says",
     },
 )
 @click.argument("folder", type=click.Path(path_type=Path))
 def status(folder: Path) -> int:
-    """Show the progress of a fleet's change, from its journals alone.
+    """Show where each host of a fleet's change stands, by its own copies of the journals.
 
-    If wirespeed was killed, hosts may have undone the change since: --resume asks them.
+    Every host of a wave that was begun is asked. If a host and FOLDER do not say the same, both are
+    named, with the way back, and the exit code is 3.
     """
-    from wirespeed.runs.fleet_waves import change_lines, exit_code_of
+    from wirespeed.runs.fleet_look import look
 
-    echo("\n".join(change_lines(folder)))
-    return exit_code_of(folder)
+    now = look(folder)
+    echo("\n".join(now.lines()))
+    return now.exit_code
 
 
 COMMANDS = (apply, undo, status)

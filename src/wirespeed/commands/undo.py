@@ -5,10 +5,8 @@ from pathlib import Path
 import click
 
 from wirespeed.apply.copy_folder import folder_of_copy
-from wirespeed.apply.journal_damage import not_put_back
-from wirespeed.apply.run import is_run, open_run, salvage_run
+from wirespeed.apply.run import is_run, open_run
 from wirespeed.apply.run_place import run_folder
-from wirespeed.apply.stages import needs_reboot
 from wirespeed.commands.described import Described
 from wirespeed.commands.shared_options import break_lock, undo_options
 from wirespeed.model.error import InputError
@@ -16,8 +14,8 @@ from wirespeed.runs.compare_folder import compare_folder, standing_runs
 from wirespeed.runs.copy_way import Way
 from wirespeed.runs.hosts_of_spec import controls_of, lone_host
 from wirespeed.runs.named_host import chosen_copies, named_host, runs_on
-from wirespeed.runs.persist_run import is_made_to_last
-from wirespeed.runs.run_hosts import HowUndone, lock_hosts, spec_of_run, undo_plan
+from wirespeed.runs.run_hosts import HowUndone, lock_hosts, spec_of_run
+from wirespeed.runs.undo_run import undo_run
 from wirespeed.terminal import confirm, echo
 
 
@@ -74,9 +72,9 @@ def undo(
     of_compare = [] if folder else standing_runs(path) or standing_runs(compare_folder(path))
     for one in of_compare:
         echo(f"{one}: a comparison left it")
-        _undo(one, one, how, breaks=breaks_lock)
+        undo_run(one, one, how, breaks=breaks_lock)
     if not of_compare or is_run(where):
-        _undo(where, path, how, breaks=breaks_lock)
+        undo_run(where, path, how, breaks=breaks_lock)
     return 0
 
 
@@ -107,7 +105,7 @@ def _undo_host(host: str, only: str, how: HowUndone, *, yes: bool, breaks: bool)
         if way.is_known_undone:
             _tell_undone(folder, breaks=breaks)
         else:
-            _undo(folder, folder, how, breaks=breaks)
+            undo_run(folder, folder, how, breaks=breaks)
     return 0
 
 
@@ -119,26 +117,3 @@ def _tell_undone(folder: Path, *, breaks: bool) -> None:
         lock_hosts(run, controls),
     ):
         echo(f"{folder}: it was undone from here; its hosts' copies are brought up to date")
-
-
-def _undo(where: Path, spec: Path, how: HowUndone, *, breaks: bool) -> None:
-    with (
-        salvage_run(where, breaks=breaks) as run,
-        controls_of(spec_of_run(spec, run.spec)) as controls,
-    ):
-        plan = run.plan
-        if plan is None or (run.outcome == "undone" and not run.told.damage):
-            echo(f"{run.folder}: no step is in force, so there is nothing to undo")
-            return
-        if run.outcome != "undone":
-            undo_plan(run, plan, controls, str(spec), how)
-        if run.told.damage and (left := not_put_back(where, run.told, plan)):
-            raise left
-        for host in dict.fromkeys(step.host for step in plan.steps):
-            if needs_reboot([s for s in plan.steps if s.host == host and not s.no_op]):
-                echo(f"{host} is as before only after its next boot")
-        if is_made_to_last(where):
-            echo(
-                "the next boot applies it again: to stop that, run `wirespeed persist --remove "
-                f"{spec}`"
-            )

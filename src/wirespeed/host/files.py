@@ -12,7 +12,14 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from wirespeed.host.private import check_own_folder, make_private_folder
+from wirespeed.host.private import (
+    check_own_folder,
+    check_private_folder,
+    make_private_folder,
+    open_private,
+    reach_folder,
+    refuse_special,
+)
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import printable
 
@@ -53,36 +60,30 @@ def read_text(path: Path) -> str:
         raise InputError("file.unreadable", where=str(path), found=str(error)) from None
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a whole file that people read: what is not printable in it is written out.
-
-    Raises InputError `file.unwritable`.
-    """
-    write_exact(path, printable(text))
-
-
 def append_text(path: Path, text: str) -> None:
-    """Add to a file that people read, in a folder of ours. Raises InputError `file.unwritable`."""
+    """Add to a file of ours that people read, in a folder of ours; it is made with mode 0600.
+
+    Raises InputError `file.untrusted`, `file.unwritable`.
+    """
     try:
-        with path.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(printable(text))
+        check_private_folder(path.parent)
+        fd = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with os.fdopen(fd, "ab") as file:
+            file.write(printable(text).encode(errors="replace"))
     except OSError as error:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
 
 
 def write_exact(path: Path, text: str) -> None:
-    """Write a whole file as it is: for a program. Raises InputError `file.unwritable`."""
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+    """Write a whole file as it is: for a program. Raises as `write_result`."""
+    _replace(path, text.encode(), 0o666)
 
 
 def write_result(path: Path, text: str) -> None:
-    """Write a whole file for people to read, in a folder where its name is ours.
+    """Write a whole file for people to read, whole or not at all.
 
-    What is not printable in it is written out, as by `write_text`. A link of that name is
-    replaced, never followed. Raises InputError `file.unwritable`.
+    What is not printable in it is written out. A link of that name is replaced, never followed; a
+    FIFO or a device is refused. Raises InputError `file.untrusted`, `file.unwritable`.
     """
     _replace(path, printable(text).encode(errors="replace"), 0o666)
 
@@ -172,18 +173,27 @@ def write_bytes(path: Path, data: bytes, mode: int) -> None:
 
 
 def _replace(path: Path, data: bytes, mode: int) -> None:
-    draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}")
+    """Put a new file in place of what has its name: the one way in which output is written.
+
+    The folder is reached over no link of another user, and held until the file is there.
+    """
+    draft = f".{path.name[:100]}.{secrets.token_hex(6)}"
     try:
-        # `mode` less the umask: a new file, no link of that name.
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(fd)
-        draft.replace(path)
+        folder = reach_folder(path.parent)
+        try:
+            refuse_special(path, folder)
+            # `mode` less the umask: a new file, no link of that name.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            fd = os.open(draft, flags, mode, dir_fd=folder)
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(fd)
+            os.replace(draft, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            # Renamed by now, or not wanted: also on Ctrl-C.
+            with contextlib.suppress(OSError):
+                os.unlink(draft, dir_fd=folder)
+            os.close(folder)
     except OSError as error:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
-    finally:
-        # Renamed by now, or not wanted: also on Ctrl-C.
-        with contextlib.suppress(OSError):
-            draft.unlink()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from wirespeed.host.closing import Closing
 from wirespeed.host.lock import FileLock
+from wirespeed.host.private import check_private_folder
 from wirespeed.model.error import InputError
 
 _OWNER = "owner"
@@ -45,10 +46,11 @@ class PrivateFolder(Closing):
     def adopt(cls, path: Path) -> "PrivateFolder":
         """Lock the folder at `path`, made if need be, and leave it there when closed.
 
-        Raises InputError `folder.in_use` when another process has it.
+        Raises InputError `folder.in_use` when another process has it, `file.untrusted`.
         """
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            check_private_folder(path)
             lock = FileLock(path / _OWNER)
             acquired = lock.acquire()
         except OSError as error:

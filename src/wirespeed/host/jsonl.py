@@ -5,6 +5,7 @@ last whole line. What was there of it is kept beside the file, as `NAME.torn-1` 
 """
 
 import os
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -91,6 +92,28 @@ class JsonlWriter:
         except OSError as error:
             raise InputError("file.unwritable", where=str(self._path), found=str(error)) from None
         self.clear()
+
+    def replace(self, lines: Sequence[str]) -> None:
+        """Put other lines in place of its content, which is kept beside it: all or none.
+
+        Raises InputError `file.unwritable`.
+        """
+        draft = self._path.with_name(f".{self._path.name}.draft")
+        try:
+            self._keep(self._content())
+            draft.unlink(missing_ok=True)
+            fd = self._opens(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            with os.fdopen(fd, "wb") as file:
+                file.write("".join(f"{line}\n" for line in lines).encode())
+                file.flush()
+                os.fsync(fd)
+            draft.replace(self._path)
+            sync_folder(self._path.parent)
+            os.close(self._fd)
+            self._fd = self._opens(self._path, os.O_RDWR)
+            self._drop_torn_line()
+        except OSError as error:
+            raise InputError("file.unwritable", where=str(self._path), found=str(error)) from None
 
     def close(self) -> None:
         """Close it and let others write; a second call does nothing."""

@@ -1,10 +1,8 @@
-"""What is kept for a while: find it, write it, and remove what is no longer wanted."""
+"""What is kept for a while: find it, and remove what is no longer wanted."""
 
 import os
 import shutil
 from pathlib import Path
-
-from wirespeed.model.error import InputError
 
 
 def newest_folders(parent: Path, prefix: str) -> list[Path]:
@@ -19,14 +17,6 @@ def newest_folders(parent: Path, prefix: str) -> list[Path]:
 def remove_folder(path: Path) -> None:
     """Remove it with all that is in it, as far as that goes."""
     shutil.rmtree(path, ignore_errors=True)
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a whole file. Raises InputError `file.unwritable`."""
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise InputError("file.unwritable", where=str(path), found=str(error)) from None
 
 
 def may_read_and_write(path: Path) -> bool:

@@ -15,9 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from wirespeed.model.error import InputError
+from wirespeed.model.shown import shown
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 OTHERS_MAY = stat.S_IRWXG | stat.S_IRWXO
+MAX_LINKS = 40
+"""As path_resolution(7) has it."""
+_REACH = os.O_PATH | os.O_CLOEXEC
 _OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
@@ -94,6 +98,57 @@ def check_own_folder(path: Path) -> None:
         os.close(fd)
 
 
+def reach_folder(path: Path) -> int:
+    """Open a folder by its path, over no link of another user; give its descriptor, O_PATH.
+
+    What is done in it by that descriptor is done there, whoever renames what meanwhile. Raises
+    InputError `file.untrusted`, and OSError as open(2) does.
+    """
+    ahead = [*reversed(path.parts)]
+    links = 0
+    fd = os.open(".", _REACH | os.O_DIRECTORY)
+    try:
+        while ahead:
+            name = ahead.pop()
+            one = os.open(name, _REACH | os.O_NOFOLLOW, dir_fd=fd)
+            try:
+                found = os.fstat(one)
+                if stat.S_ISLNK(found.st_mode):
+                    links += 1
+                    if links > MAX_LINKS:
+                        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+                    to = os.readlink("", dir_fd=one)
+                    _refuse_link_of_others(path, name, to, found.st_uid)
+                    ahead += reversed(Path(to).parts)
+                    continue
+                fd, one = one, fd
+            finally:
+                os.close(one)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def refuse_special(path: Path, folder: int) -> None:
+    """Raise InputError `file.untrusted` where neither a file nor nothing is at its name, OSError.
+
+    Links are looked through: `/dev/stdout` leads to no file.
+    """
+    try:
+        mode = os.stat(path.name, dir_fd=folder).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            "file.untrusted",
+            where=str(path),
+            found=f"{_kind(mode)}, no regular file",
+            so="wirespeed writes files alone; nothing was written",
+            next="give the name of a file that may be replaced",
+        )
+
+
 def tighten_folder(path: Path) -> None:
     """Check a folder, and take from others what they may do in it: its mode is 0700 then."""
     fd = _checked_folder(path)
@@ -153,6 +208,19 @@ def _refuse_others(path: Path, found: os.stat_result) -> None:
             path,
             f"owned by {_user(found.st_uid)}, mode {mode:04o}: group or others may write to it",
             f"chmod go-w {path}",
+        )
+
+
+def _refuse_link_of_others(path: Path, name: str, to: str, uid: int) -> None:
+    # Root may be another number where this is a container.
+    if uid not in (0, os.geteuid(), Path("/").stat().st_uid):
+        raise InputError(
+            "file.untrusted",
+            where=str(path),
+            found=f"{shown(name, 100)} in it is a symbolic link of {_user(uid)} to "
+            f"{shown(to, 100)}",
+            so="another user chose where it leads; nothing was written",
+            next="give a path without that link",
         )
 
 

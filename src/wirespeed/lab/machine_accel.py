@@ -12,8 +12,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from wirespeed.host.build_cache import cache_folder
-from wirespeed.host.files import make_folder, read_text, write_whole
-from wirespeed.host.kept import may_read_and_write, write_bytes
+from wirespeed.host.files import make_folder, read_text, write_bytes, write_whole
+from wirespeed.host.kept import may_read_and_write
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_qemu import PROGRAM
@@ -70,7 +70,7 @@ def probe_rom() -> bytes:
 def _probe(runner: Runner, boot_id: str) -> Verdict:
     rom = cache_folder() / "lab-kvm-probe.rom"
     make_folder(rom.parent)
-    write_bytes(rom, probe_rom())
+    write_bytes(rom, probe_rom(), 0o600)
     argv = [PROGRAM, "-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35"]
     argv += ["-accel", "kvm", "-cpu", "host", "-m", "16", "-bios", str(rom)]
     argv += ["-device", "isa-debug-exit,iobase=0xf4,iosize=1"]

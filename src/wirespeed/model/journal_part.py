@@ -34,17 +34,22 @@ class Relation(StrEnum):
 
 def part_of(entries: Iterable[Entry], host: str, run: str) -> list[Entry]:
     """Give the entries that concern a host; `run` is the run's id."""
-    found: list[Entry] = []
+    return [entry for _, entry in placed_part_of(entries, host, run)]
+
+
+def placed_part_of(entries: Iterable[Entry], host: str, run: str) -> list[tuple[int, Entry]]:
+    """Give the same, each with its place among `entries`."""
+    found: list[tuple[int, Entry]] = []
     numbers: dict[int, int] = {}
     steps = 0
-    for entry in entries:
+    for place, entry in enumerate(entries):
         if isinstance(entry, Begun):
             for number, planned in enumerate(entry.plan.steps, steps):
                 if planned.host == host:
                     numbers[number] = len(numbers)
             steps += len(entry.plan.steps)
         if (mine := _mine(entry, host, run, numbers)) is not None:
-            found.append(mine)
+            found.append((place, mine))
     return found
 
 
@@ -67,7 +72,7 @@ def with_numbers(entry: Entry, numbers: Sequence[int]) -> Entry | None:
 
 def relation(own: Sequence[Entry], copy: Sequence[Entry]) -> Relation:
     """Compare the part of the run folder's journal with a copy, by what they say was done."""
-    ours, theirs = [_gist(one) for one in _steps(own)], [_gist(one) for one in _steps(copy)]
+    ours, theirs = [gist(one) for one in _steps(own)], [gist(one) for one in _steps(copy)]
     if ours[: len(theirs)] == theirs:
         return Relation.BEHIND
     return Relation.AHEAD if theirs[: len(ours)] == ours else Relation.OTHER
@@ -121,7 +126,7 @@ def _mine(entry: Entry, host: str, run: str, numbers: dict[int, int]) -> Entry |
     return entry.model_copy(update={"number": numbers[entry.number]})
 
 
-def _gist(entry: Entry) -> object:
+def gist(entry: Entry) -> object:
     """Give what an entry says was done: not its words, nor commands, which releases may change."""
     if isinstance(entry, Begun):
         steps = [(one.step, one.before, one.goal, bool(one.no_op)) for one in entry.plan.steps]

@@ -20,6 +20,7 @@ from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs import tryout
 from wirespeed.runs.change_hosts import admit_of_spec, admit_rest, change_hosts, refuse_applied
 from wirespeed.runs.keep_run import keep, refuse_gone
+from wirespeed.runs.lost_runs import refuse_lost
 from wirespeed.runs.plan_hosts import facts_now, plan_hosts
 from wirespeed.runs.run_hosts import (
     REBOOT_DUE,
@@ -63,6 +64,8 @@ class Applying:
         elif run.outcome == "staged":
             ending = "staged"
         else:
+            if run.plan is None:
+                refuse_lost(run.folder, self._spec, self._controls)
             made, facts = plan_hosts(self._spec, self._controls, run.plan)
             if all(step.no_op for step in made.steps):
                 echo("\n".join(plan_lines(made)))

@@ -14,8 +14,9 @@ from wirespeed.host.state import state_folder
 from wirespeed.model.error import InputError
 from wirespeed.report.plan_text import plan_lines
 from wirespeed.runs.fleet_doctor import host_of
+from wirespeed.runs.fleet_record import FleetChange, start_change
 from wirespeed.runs.fleet_specs import specs_of
-from wirespeed.runs.fleet_waves import FleetChange, go_through, start_change
+from wirespeed.runs.fleet_waves import go_through
 from wirespeed.runs.hosts_of_spec import controls_of
 from wirespeed.runs.plan_hosts import plan_hosts
 from wirespeed.terminal import confirm, echo

@@ -1,7 +1,7 @@
 """One host of a fleet: its spec applied and kept, or taken back; what it says goes to its log.
 
 FOLDER/hosts/NAME/spec.yaml    the spec, filled in for this host
-FOLDER/hosts/NAME/run/         the journal: as of any other run, `wirespeed undo` takes it too
+FOLDER/hosts/NAME/run-1/       the journal: as of any other run, `wirespeed undo` takes it too
 FOLDER/hosts/NAME/log          what was printed
 """
 
@@ -13,14 +13,16 @@ from pathlib import Path
 
 from wirespeed.apply.gate import Consents
 from wirespeed.apply.run import is_run, open_run, read_journal
-from wirespeed.host.files import append_text
+from wirespeed.host.files import append_text, make_run_folder
 from wirespeed.model.error import InputError, LeftChangedError, WirespeedError
 from wirespeed.model.journal import outcome
 from wirespeed.runs.apply_run import Applying, How
+from wirespeed.runs.fleet_recover import RUN, number_of, recover
 from wirespeed.runs.hosts_of_spec import controls_of, read_spec
 from wirespeed.runs.keep_run import keep
 from wirespeed.runs.resume_spec import spec_to_go_on_with
-from wirespeed.runs.run_hosts import REBOOT_DUE, spec_of_run, undo_plan
+from wirespeed.runs.run_hosts import AS_EVER, REBOOT_DUE
+from wirespeed.runs.undo_run import undo_run
 from wirespeed.terminal import diverted, echo
 
 WENT_BACK = "try.went_back"
@@ -40,6 +42,8 @@ class Stand(StrEnum):
     """Begun and not ended: its timer undoes it, or --resume continues it."""
     REBOOT_DUE = "reboot due"
     LEFT_CHANGED = "left changed"
+    NOT_KNOWN = "not known"
+    """It could not be asked."""
 
 
 STANDS = {
@@ -71,6 +75,8 @@ class HostJob:
     allow_cutoff: bool = False
     allow_no_undo: bool = False
     breaks_lock: bool = False
+    is_resumed: bool = False
+    """Whether it may have been begun before: the host is asked for runs that are lost here."""
 
     @property
     def spec(self) -> Path:
@@ -78,31 +84,40 @@ class HostJob:
         return self.folder / "spec.yaml"
 
     @property
+    def runs(self) -> list[Path]:
+        """The folders of its runs, the last first; none may be there."""
+        found = [p for p in self.folder.glob("run-*") if RUN.fullmatch(p.name) and is_run(p)]
+        return sorted(found, key=number_of, reverse=True)
+
+    @property
     def run(self) -> Path:
         """The folder of its last run; it may not be there yet."""
-        return self.folder / f"run-{max(1, self._runs)}"
+        return next(iter(self.runs), self.folder / "run-1")
+
+    @property
+    def standing(self) -> Path:
+        """The folder of the last run that is not undone, else of the last one."""
+        return next((run for run in self.runs if _stand(run) is not Stand.START), self.run)
 
     @property
     def next_run(self) -> Path:
         """The folder of the run that an apply goes on with, or begins."""
-        is_over = self._runs and outcome(read_journal(self.run)) == "undone"
-        return self.folder / f"run-{self._runs + 1}" if is_over else self.run
-
-    @property
-    def _runs(self) -> int:
-        return sum(is_run(path) for path in self.folder.glob("run-*"))
+        runs = self.runs
+        if runs and outcome(read_journal(runs[0])) != "undone":
+            return runs[0]
+        return self.folder / f"run-{number_of(runs[0]) + 1 if runs else 1}"
 
 
 def stand_of(job: HostJob) -> Stand:
-    """Give the state of a host, by its journal alone."""
+    """Give the state of a host, by its journals alone: that of the last run that is not undone."""
+    return next((how for run in job.runs if (how := _stand(run)) is not Stand.START), Stand.START)
+
+
+def _stand(run: Path) -> Stand:
     try:
-        return STANDS[outcome(read_journal(job.run))]
+        return STANDS[outcome(read_journal(run))]
     except LeftChangedError:
         return Stand.LEFT_CHANGED
-    except WirespeedError as error:
-        if error.what == "run.missing":
-            return Stand.START
-        raise
 
 
 def apply_host(job: HostJob) -> HostResult:
@@ -117,6 +132,7 @@ def undo_host(job: HostJob) -> HostResult:
 
 def _told(job: HostJob, do: Callable[[HostJob], bool]) -> HostResult:
     is_as_wanted = False
+    make_run_folder(job.folder)
 
     def log(text: str) -> None:
         # A disk that is full ends no change halfway: its journal, which says what is done, does.
@@ -157,6 +173,8 @@ def _apply_once(job: HostJob) -> bool:
         try_s=job.try_s,
     )
     wanted = read_spec(job.spec)
+    if job.is_resumed:
+        recover(job.folder, job.spec)
     with open_run(job.next_run, breaks=job.breaks_lock, of=f"fleet: {job.name}") as run:
         if run.outcome == "applied":
             return True
@@ -177,12 +195,8 @@ def _apply_once(job: HostJob) -> bool:
 
 
 def _undo(job: HostJob) -> bool:
-    if stand_of(job) is Stand.START:
-        return False
-    with open_run(job.run, must_exist=True, breaks=job.breaks_lock) as run:
-        plan = run.plan
-        if plan is None:
-            return False
-        with controls_of(spec_of_run(job.spec, run.spec)) as controls:
-            undo_plan(run, plan, controls, str(job.spec))
+    recover(job.folder, job.spec)
+    for run in job.runs:
+        if _stand(run) is not Stand.START:
+            undo_run(run, job.spec, AS_EVER, breaks=job.breaks_lock)
     return False

@@ -6,28 +6,19 @@
     kept        else the next wave begins
 
 A controller that is killed leaves each host to its timer: what was confirmed is at its goal, all
-else goes back to its start. The folder has all that --resume and undo need:
-
-    FOLDER/waves.json      hosts, waves and bounds, written once
-    FOLDER/waves.jsonl     what came of each wave
-    FOLDER/hosts/NAME/     see `fleet_host`
+else goes back to its start. The folder has all that --resume and undo need (`fleet_record`), and
+what it lacks is asked of the hosts (`fleet_seen`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
-
-from pydantic import Field, ValidationError
 
 from wirespeed.fleet.waves import Planned
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import is_file, make_run_folder, read_text, write_whole
-from wirespeed.host.jsonl import JsonlWriter, read_lines
 from wirespeed.host.lock import FileLock
 from wirespeed.model.error import InputError
-from wirespeed.model.frozen import Frozen
 from wirespeed.model.shown import shown
 from wirespeed.runs.fleet_host import (
     HostJob,
@@ -37,83 +28,32 @@ from wirespeed.runs.fleet_host import (
     stand_of,
     undo_host,
 )
+from wirespeed.runs.fleet_look import look
+from wirespeed.runs.fleet_record import (
+    LOCK,
+    FleetChange,
+    WaveEvent,
+    change_or_hosts,
+    jobs_of,
+    note_event,
+    read_change,
+    read_events,
+    was_begun,
+)
+from wirespeed.runs.fleet_seen import GONE, Seen
 from wirespeed.terminal import echo
-
-FILE, LINES, LOCK = "waves.json", "waves.jsonl", "lock"
-
-
-KINDS = {"begun": "begun", "kept": "kept", "taken back": "undone"}
-"""What is printed for the kind of a `WaveEvent`, whose words are on disk."""
-
-
-class FleetChange(Frozen):
-    """What is to be done to a fleet: `waves.json`."""
-
-    at: str
-    source: str
-    waves: tuple[tuple[str, ...], ...]
-    bound: float
-    try_s: int
-    within_s: int
-    at_once: int
-    allow_cutoff: bool = False
-    allow_no_undo: bool = False
-
-
-class WaveEvent(Frozen):
-    """A line of `waves.jsonl`."""
-
-    at: str
-    wave: int
-    """From 1."""
-    kind: Literal["begun", "kept", "taken back"]
-    failed: dict[str, str] = Field(default_factory=dict)
-    """Host to slug."""
-    as_wanted: tuple[str, ...] = ()
-    """Hosts on which nothing was to be done: their journals are empty."""
-
-
-def start_change(folder: Path, change: FleetChange, specs: dict[str, str]) -> None:
-    """Write the folder. Raises InputError `fleet.begun_before` where one is there."""
-    if is_file(folder / FILE):
-        raise InputError(
-            "fleet.begun_before",
-            where=str(folder),
-            found="the folder already has the change of a fleet",
-            next="continue it with --resume, undo it with `wirespeed fleet undo`, or give "
-            "another --run",
-        )
-    make_run_folder(folder)
-    make_run_folder(folder / "hosts")
-    for name, text in specs.items():
-        make_run_folder(folder / "hosts" / name)
-        write_whole(folder / "hosts" / name / "spec.yaml", text)
-    write_whole(folder / FILE, change.model_dump_json() + "\n")
-
-
-def read_change(folder: Path) -> FleetChange:
-    """Read what a folder is of. Raises InputError `fleet.no_change`."""
-    try:
-        if is_file(folder / FILE):
-            return FleetChange.model_validate_json(read_text(folder / FILE))
-        found = f"no {FILE} there"
-    except ValidationError as error:
-        found = str(error).split("\n")[0]
-    raise InputError(
-        "fleet.no_change",
-        where=str(folder),
-        found=found,
-        next="give the folder that `wirespeed fleet apply` printed",
-    )
 
 
 def go_through(folder: Path, *, breaks_lock: bool = False) -> int:
     """Continue to the last wave, or to one that fails; give the exit code."""
+    change = read_change(folder)
     with _alone(folder):
-        change = read_change(folder)
         planned = Planned(change.waves, change.bound)
-        jobs = _jobs(folder, change, breaks_lock=breaks_lock)
-        done = {event.wave for event in _events(folder) if event.kind == "kept"}
+        events, _ = read_events(folder)
+        is_resumed = was_begun(folder, jobs_of(folder, change))
+        jobs = jobs_of(folder, change, breaks_lock=breaks_lock, is_resumed=is_resumed)
+        last = {event.wave: event.kind for event in events}
+        done = {number for number, kind in last.items() if kind == "kept"}
         for number, names in enumerate(change.waves, 1):
             if number in done:
                 continue
@@ -124,65 +64,37 @@ def go_through(folder: Path, *, breaks_lock: bool = False) -> int:
 
 
 def undo_change(folder: Path, wave: int | None = None, *, breaks_lock: bool = False) -> int:
-    """Undo every host that is not at its start, the last wave first; or those of one wave."""
+    """Undo every host that is not at its start, the last wave first; or those of one wave.
+
+    Where a host stands is asked of the host: a journal that is lost here is made again of its copy.
+    """
+    change, note = change_or_hosts(folder)
+    if wave is not None and (note or not 1 <= wave <= len(change.waves)):
+        raise InputError(
+            "fleet.no_wave",
+            where=str(wave),
+            found=note or f"the change has waves 1 to {len(change.waves)}",
+            next="undo all waves" if note else "give one of these numbers to --wave",
+        )
     with _alone(folder):
-        change = read_change(folder)
-        if wave is not None and not 1 <= wave <= len(change.waves):
-            raise InputError(
-                "fleet.no_wave",
-                where=str(wave),
-                found=f"the change has waves 1 to {len(change.waves)}",
-                next="give one of these numbers to --wave",
-            )
-        jobs = _jobs(folder, change, breaks_lock=breaks_lock)
-        for number in reversed(range(1, len(change.waves) + 1)):
-            if wave in (None, number):
-                _undo_wave(folder, number, [jobs[n] for n in change.waves[number - 1]], change)
-        chosen = change.waves if wave is None else (change.waves[wave - 1],)
-        stands = [stand_of(jobs[name]) for names in chosen for name in names]
-        if Stand.LEFT_CHANGED in stands:
+        now = look(folder)
+        for line in now.notes:
+            echo(line)
+        jobs = jobs_of(folder, change, breaks_lock=breaks_lock)
+        chosen = [n for n in reversed(range(1, len(change.waves) + 1)) if wave in (None, n)]
+        ends = [
+            stand
+            for number in chosen
+            for stand in _undo_wave(folder, number, change, jobs, now.seen)
+        ]
+        if Stand.LEFT_CHANGED in ends:
             return 3
-        return int(any(stand is not Stand.START for stand in stands))
-
-
-def change_lines(folder: Path) -> Iterator[str]:
-    """Say how far it came, from the journals alone: a line a wave, then hosts that need a look."""
-    change = read_change(folder)
-    jobs = _jobs(folder, change)
-    last = {event.wave: event for event in _events(folder)}
-    for number, names in enumerate(change.waves, 1):
-        stands = _stands(jobs, names, last.get(number))
-        counts = [f"{stands.count(one)} {one}" for one in Stand if one in stands]
-        how = KINDS[last[number].kind] if number in last else "not begun"
-        yield f"wave {number}: {len(names)} hosts, {how}: {', '.join(counts)}"
-        for name, what in last[number].failed.items() if number in last else ():
-            yield f"  {shown(name, 40)}: {shown(what, 60)}"
-
-
-def exit_code_of(folder: Path) -> int:
-    """Give 0 where every host is at its goal, 3 where one was left changed, else 1."""
-    change = read_change(folder)
-    jobs, last = _jobs(folder, change), {event.wave: event for event in _events(folder)}
-    stands = {
-        stand
-        for number, names in enumerate(change.waves, 1)
-        for stand in _stands(jobs, names, last.get(number))
-    }
-    if Stand.LEFT_CHANGED in stands:
-        return 3
-    return int(stands != {Stand.GOAL})
-
-
-def _stands(
-    jobs: Mapping[str, HostJob], names: Sequence[str], event: WaveEvent | None
-) -> list[Stand]:
-    as_wanted = event.as_wanted if event is not None else ()
-    return [Stand.GOAL if name in as_wanted else stand_of(jobs[name]) for name in names]
+        return int(any(stand is not Stand.START for stand in ends))
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    read_change(folder)
+    """Lock a folder that `read_change` has read: it is ours."""
     lock = FileLock(folder / LOCK)
     if not lock.acquire():
         raise InputError(
@@ -195,36 +107,6 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _jobs(folder: Path, change: FleetChange, *, breaks_lock: bool = False) -> dict[str, HostJob]:
-    return {
-        name: HostJob(
-            name,
-            folder / "hosts" / name,
-            change.try_s,
-            change.within_s,
-            allow_cutoff=change.allow_cutoff,
-            allow_no_undo=change.allow_no_undo,
-            breaks_lock=breaks_lock,
-        )
-        for names in change.waves
-        for name in names
-    }
-
-
-def _events(folder: Path) -> list[WaveEvent]:
-    if not is_file(folder / LINES):
-        return []
-    return [WaveEvent.model_validate_json(line) for line in read_lines(folder / LINES)]
-
-
-def _note(folder: Path, event: WaveEvent) -> None:
-    writer = JsonlWriter(folder / LINES)
-    try:
-        writer.append(event.model_dump_json())
-    finally:
-        writer.close()
 
 
 def _at_once(
@@ -245,7 +127,7 @@ def _one_wave(
 ) -> bool:
     """Apply one wave; False: it failed, and was undone."""
     echo(f"wave {number} of {len(planned.waves)}: {len(jobs)} hosts")
-    _note(folder, WaveEvent(at=utc_now(), wave=number, kind="begun"))
+    note_event(folder, WaveEvent(at=utc_now(), wave=number, kind="begun"))
     results = _at_once(jobs, apply_host, limit)
     failed = {one.name: one.what for one in results if one.what}
     if planned.has_failed(len(failed), len(jobs)):
@@ -256,7 +138,7 @@ def _one_wave(
         )
         _at_once(jobs, undo_host, limit)
         event = WaveEvent(at=utc_now(), wave=number, kind="taken back", failed=failed)
-        _note(folder, event)
+        note_event(folder, event)
         return False
     as_wanted = tuple(
         one.name
@@ -264,26 +146,52 @@ def _one_wave(
         if one.stand is Stand.GOAL and stand_of(job) is Stand.START
     )
     event = WaveEvent(at=utc_now(), wave=number, kind="kept", failed=failed, as_wanted=as_wanted)
-    _note(folder, event)
+    note_event(folder, event)
     return True
 
 
-def _undo_wave(folder: Path, number: int, jobs: Sequence[HostJob], change: FleetChange) -> None:
-    standing = [job for job in jobs if stand_of(job) is not Stand.START]
-    if not standing:
-        return
-    echo(f"wave {number}: undoing {len(standing)} hosts")
-    results = _at_once(standing, undo_host, change.at_once)
-    failed = {one.name: one.what for one in results if one.what}
-    _note(folder, WaveEvent(at=utc_now(), wave=number, kind="taken back", failed=failed))
+def _undo_wave(
+    folder: Path,
+    number: int,
+    change: FleetChange,
+    jobs: Mapping[str, HostJob],
+    seen: Mapping[str, Seen],
+) -> list[Stand]:
+    """Undo one wave; give how each of its hosts stands then."""
+    names = change.waves[number - 1]
+    gone = [name for name in names if seen[name].is_gone]
+    standing = [
+        jobs[n]
+        for n in names
+        if n not in gone and (seen[n].stand is not Stand.START or seen[n].differs)
+    ]
+    ends = {name: Stand.LEFT_CHANGED if name in gone else Stand.START for name in names}
+    for name in gone:
+        echo(f"  {Stand.LEFT_CHANGED:<13} {shown(name, 40)}: {seen[name].said}")
+    if standing:
+        echo(f"wave {number}: undoing {len(standing)} hosts")
+        results = _at_once(standing, undo_host, change.at_once)
+        failed = {one.name: one.what for one in results if one.what} | dict.fromkeys(gone, GONE)
+        note_event(folder, WaveEvent(at=utc_now(), wave=number, kind="taken back", failed=failed))
+        for one in results:
+            # What was not undone is not at its start, whatever the journal here says.
+            is_back = one.stand is Stand.START
+            ends[one.name] = _not_back(one, seen[one.name]) if one.what and is_back else one.stand
+    return [ends[name] for name in names]
+
+
+def _not_back(result: HostResult, was: Seen) -> Stand:
+    if was.differs or was.stand is Stand.LEFT_CHANGED:
+        return Stand.LEFT_CHANGED
+    return Stand.NOT_KNOWN if result.stand is Stand.START else result.stand
 
 
 def _told_end(folder: Path) -> int:
-    echo("\n".join(change_lines(folder)))
-    code = exit_code_of(folder)
-    if code:
+    now = look(folder)
+    echo("\n".join(now.lines()))
+    if now.exit_code:
         echo(
             f"wirespeed fleet apply --resume {folder} continues; wirespeed fleet undo {folder} "
             "undoes it"
         )
-    return code
+    return now.exit_code

@@ -12,6 +12,7 @@ from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.executor import Ending, Executor
 from wirespeed.apply.forget import forgotten
 from wirespeed.apply.guard_timer_control import CONFIRM_WITHIN_S, with_rollback
+from wirespeed.apply.heal import heal
 from wirespeed.apply.host_copy import MAX_OF, About, HostCopy
 from wirespeed.apply.interrupted import interrupted
 from wirespeed.apply.run import Run
@@ -237,6 +238,9 @@ def roll_back(
     how: HowUndone = AS_EVER,
 ) -> None:
     """Undo a run whose hosts are locked. What a host has undone itself is read, and noted."""
+    if any(copy.is_needed for copy in held.copies):
+        heal(run, held.copies)
+        plan = run.plan or plan
     catch_up(run, plan, held)
     for place in held.left_alone:
         mine = [n for n, step in enumerate(plan.steps) if step.host == place]

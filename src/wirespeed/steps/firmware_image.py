@@ -21,6 +21,22 @@ from wirespeed.steps.firmware_query import (
 )
 
 RESETS = {"mstflint": "mstfwreset", "flint": "mlxfwreset"}
+BURN = """\
+copy=$(mktemp -d /run/wirespeed-firmware-XXXXXXXX) || exit
+trap 'rm -r "$copy"' EXIT
+trap 'exit 1' HUP INT TERM
+image=$copy/image.${3##*.}
+cp -- "$3" "$image" && said=$("$1" -i "$image" query) || exit
+for line in "PSID:[[:blank:]]+$4" "FW Version:[[:blank:]]+$5"; do
+	printf '%s\\n' "$said" | grep -Eqx "$line[[:blank:]]*" || {
+		echo "$3 was changed since it was read: it is not of PSID $4 and version $6" >&2
+		exit 1
+	}
+done
+"$1" -d "$2" -i "$image" -y burn
+"""
+"""Copies an image to a folder of root's alone, asks the copy, and burns it: nobody else writes to
+it between the question and the burning."""
 Image = Annotated[str, Field(pattern=IMAGE)]
 Version = Annotated[str, Field(pattern=VERSION)]
 
@@ -31,7 +47,7 @@ class FirmwareImage(Step):
     The card, the image and the former image are asked each time: nothing is known, and so nothing
     is burnt, unless all have the PSID that is given, each image holds the version that is said of
     it, and the card does not hold a newer one (unless `may_be_older`). The tool itself refuses
-    another PSID too; it is never told to allow one.
+    another PSID too; it is never told to allow one. A copy of the image is burnt: see `BURN`.
 
     Undo burns the former image. Without one there is no way back, which the step says, and which is
     refused on its own (`apply.firmware_guard`).
@@ -137,8 +153,10 @@ class FirmwareImage(Step):
             image = images.get(str(to["stored"]))
             if image is None:
                 return ()
-            burn = (self.tool, "-d", self.pci_address, "-i", image, "-y", "burn")
-            commands.append(Command(argv=burn))
+            version = str(to["stored"])
+            holds = "0*" + r"\.0*".join(version.split("."))
+            words = (self.tool, self.pci_address, image, self.psid, holds, version)
+            commands.append(Command(argv=("sh", "-c", BURN, "sh", *words)))
         if now.get("running") != to.get("running"):
             reset = (RESETS[self.tool], "-d", self.pci_address, "-y", "reset")
             commands.append(Command(argv=reset))

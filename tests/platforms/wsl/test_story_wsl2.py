@@ -33,6 +33,7 @@ from wirespeed.model.plan import PlannedStep
 from wirespeed.model.spec.spec import Spec
 from wirespeed.platforms.windows import control as control_powershell
 from wirespeed.platforms.windows.control import WindowsControl
+from wirespeed.runs import undo_run as undo_run_module
 from wirespeed.runs.persist_run import netdevs_of
 from wirespeed.runs.run_hosts import REBOOT_DUE
 from wirespeed.steps.file_content import FileContent
@@ -64,7 +65,7 @@ class Desk:
         def controls_of(_: Spec) -> Iterator[dict[str, object]]:
             yield controls  # type: ignore[misc]
 
-        for module in (apply_command, undo_command):
+        for module in (apply_command, undo_command, undo_run_module):
             monkeypatch.setattr(module, "controls_of", controls_of)
         monkeypatch.setattr(control_powershell, "PAUSE_S", 0.0)
 

@@ -1,11 +1,13 @@
 """Every table of the database as a Parquet file, for whatever reads those."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 from sqlalchemy import Connection, Float, Integer
 
 from wirespeed.host.extras import how_to_add
+from wirespeed.host.files import write_bytes
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.runs.store import tables
@@ -35,8 +37,7 @@ def write_tables(connection: Connection, folder: Path) -> Iterator[tuple[Path, i
             {column: [row[n] for row in rows] for n, column in enumerate(columns)}, schema
         )
         path = folder / f"{name}.parquet"
-        try:
-            write_table(table, path)
-        except OSError as error:
-            raise InputError("file.unwritable", where=str(path), found=str(error)) from None
+        data = BytesIO()
+        write_table(table, data)
+        write_bytes(path, data.getvalue(), 0o666)
         yield path, len(rows)
