@@ -52,6 +52,13 @@ def test_a_limit_is_ansibles_own(tmp_path: Path):
     assert [one.name for one in read_inventory([source], "storage")] == ["s1", "s2", "s3"]
 
 
+def test_hosts_are_in_the_order_of_the_inventory_and_not_of_their_names(tmp_path: Path):
+    text = "[late]\nz9\nA1\n[early]\nm5\nz9\n[above:children]\nearly\n"
+    found = read_inventory([write(tmp_path, text)])
+    assert [one.name for one in found] == ["z9", "A1", "m5"]
+    assert found[0].groups == ("above", "early", "late")
+
+
 def test_group_vars_beside_it_are_read(tmp_path: Path):
     (tmp_path / "group_vars").mkdir()
     (tmp_path / "group_vars/storage.yml").write_text("role: storage\n")
@@ -60,12 +67,15 @@ def test_group_vars_beside_it_are_read(tmp_path: Path):
     assert "role" not in found["n1"].variables
 
 
-def test_yaml_and_a_script_are_inventories_too(tmp_path: Path):
+def test_yaml_and_toml_and_where_it_is_allowed_a_script_are_inventories_too(tmp_path: Path):
     yaml = write(tmp_path, "all: {hosts: {a: {rack: r9}}}\n", "hosts.yml")
+    toml = write(tmp_path, "[g.hosts]\nc = {rack = 'r7'}\n", "hosts.toml")
+    assert {one.name for one in read_inventory([yaml, toml, "d,e,"])} == {"a", "c", "d", "e"}
     script = tmp_path / "hosts.sh"
     script.write_text('#!/bin/sh\necho \'{"g": {"hosts": ["b"]}}\'\n')
     script.chmod(0o755)
-    assert [one.name for one in read_inventory([yaml, str(script)])] == ["a", "b"]
+    found = read_inventory([yaml, str(script)], allow_code=True)
+    assert [one.name for one in found] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
