@@ -223,9 +223,11 @@ def _absolute_files(limit: str) -> str:
 def _failure(sources: Sequence[str], limit: str | None, errors: str) -> InputError:
     if NOT_INSTALLED in errors:
         return missing_library("ansible-core", errors.strip().splitlines()[-1])
-    if limit is not None and NO_HOST in errors:
+    # Ansible before 2.19 breaks its lines where a terminal of 80 columns ends.
+    flat = " ".join(errors.split())
+    if limit is not None and NO_HOST in flat:
         return _empty(sources, limit)
-    if OF_A_PLUGIN in errors:
+    if OF_A_PLUGIN in flat:
         return InputError(
             "inventory.plugin",
             where=shown(", ".join(sources)),
