@@ -8,10 +8,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from other_user import UID, needs_root
 
 from wirespeed.host.detached import our_python, our_python_path
+from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.kept_links import KeptLinks
+from wirespeed.host.private_log import private_log
 from wirespeed.host.reach_destination import Here
+from wirespeed.model.error import InputError
 from wirespeed.platforms.access import route_to
 
 SOURCES = Path(__file__).parents[2] / "src/wirespeed"
@@ -69,6 +73,24 @@ def test_commands_of_this_machine_run_in_its_root(tmp_path: Path, monkeypatch: p
     assert found and found[1].runner
     with ExitStack() as stack:
         assert found[1].runner(Here(), stack).run(("pwd",)).output == "/\n"
+
+
+@needs_root
+@pytest.mark.parametrize(("uid", "mode"), [(UID, 0o700), (UID, 0o1777), (0, 0o777)])
+def test_temporary_files_are_not_put_where_another_user_can_replace_them(
+    uid: int, mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Python's last resort for them is the working directory (`tempfile.gettempdir`)."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with private_log() as log:
+        assert log.path.parent == tmp_path
+    os.chown(tmp_path, uid, uid)
+    tmp_path.chmod(mode)
+    for make in (PrivateFolder.create, private_log):
+        with pytest.raises(InputError) as caught:
+            make()
+        assert caught.value.what == "folder.unusable" and "TMPDIR" in caught.value.next
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("path", [".:{path}", ":{path}", "{path}:", "theirs:{path}"])
