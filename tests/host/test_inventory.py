@@ -95,6 +95,11 @@ def test_an_inventory_that_gives_no_host_is_refused(
     assert "WARNING" not in "".join(capfd.readouterr())
 
 
+def test_a_list_of_hosts_may_be_longer_than_a_name_of_a_file():
+    names = [f"h{n}.example.net" for n in range(400)]
+    assert [one.name for one in read_inventory([",".join(names) + ","])] == names
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(InputError) as caught:
         read_inventory([str(tmp_path / "nowhere")])

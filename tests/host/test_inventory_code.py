@@ -351,6 +351,25 @@ def test_ansible_config_every_command_has_the_option(command: str, inventory: Pa
     assert mark.exists() and "inventory.program" not in done.stderr
 
 
+def test_ansible_config_of_the_working_directory_is_not_obeyed_where_code_is_allowed(
+    inventory: Path, tmp_path: Path
+):
+    place = tmp_path / "theirs"
+    place.mkdir()
+    mark = planted(place)
+    for name in ("sitecustomize", "ansible", "jinja2", "json", "runpy"):
+        (place / f"{name}.py").rename(place / "vars" / f"{name}.py")
+    done = called(
+        [*words_of("import-spec", inventory), "--allow-inventory-code"],
+        place,
+        ANSIBLE_CONFIG="",
+        ANSIBLE_VARS_PLUGINS=str(place / "vars"),
+        ANSIBLE_INVENTORY_ENABLED="evilp,ini,yaml",
+        ANSIBLE_INVENTORY_PLUGINS=str(place / "plug"),
+    )
+    assert done.returncode == 0 and not mark.exists()
+
+
 def test_ansible_config_what_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(inventory_program, "LONGEST_S", 2.0)
     os.mkfifo(tmp_path / "hosts")

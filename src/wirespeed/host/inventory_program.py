@@ -87,7 +87,7 @@ def listed_hosts(sources: Sequence[str], limit: str | None, *, allow_code: bool)
     Raises InputError `inventory.*`; `fleet.library` without ansible-core.
     """
     for source in sources:
-        if not source.endswith(",") and not Path(source).exists():
+        if not source.endswith(",") and not _is_there(source):
             raise unreadable(sources, f"there is no such file or folder: {source}")
     if not allow_code:
         _refuse_programs(sources)
@@ -135,7 +135,7 @@ def _by_hand(sources: Sequence[str]) -> str:
 
 def _refuse_programs(sources: Sequence[str]) -> None:
     """Raise InputError `inventory.program` for a file that Ansible would run."""
-    for source in sources:
+    for source in filter(_is_there, sources):
         for path in _files(Path(source)):
             if _is_program(path):
                 raise InputError(
@@ -153,6 +153,14 @@ def _what_next(sources: Sequence[str]) -> str:
         f"if you trust it, save what it gives with `{keep}`, and give that file; or add {OPTION}: "
         "wirespeed then runs it here, as your user"
     )
+
+
+def _is_there(source: str) -> bool:
+    """Tell whether it is a path; a list of many hosts is longer than a name may be."""
+    try:
+        return Path(source).exists()
+    except OSError:
+        return False
 
 
 def _files(source: Path) -> Iterator[Path]:
@@ -208,7 +216,7 @@ def _environment(settings: Path, *, allow_code: bool) -> list[str]:
 
 
 def _absolute(sources: Sequence[str]) -> list[str]:
-    return [one if not Path(one).exists() else str(Path(one).absolute()) for one in sources]
+    return [str(Path(one).absolute()) if _is_there(one) else one for one in sources]
 
 
 def _absolute_files(limit: str) -> str:
