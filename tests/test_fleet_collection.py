@@ -5,12 +5,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collection import BIN, ROOT
 from ansible_collection import environment as environment_of
 
+from wirespeed.apply.run import open_run
+from wirespeed.apply.run_place import run_folder
 from wirespeed.model.capture import parse_capture
+from wirespeed.model.journal import Begun, Ended
+from wirespeed.model.plan import Plan
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 MODULES = sorted(path.stem for path in (ROOT / "ansible/plugins/modules").glob("*.py"))
@@ -91,6 +96,100 @@ def test_fleet_module_apply_says_that_a_host_has_to_be_rebooted(
         "a stage is done, but not in force until you reboot alpha; then: wirespeed apply x"
     )
     assert answer["changed"] and answer["reboot_required"] and answer["steps"] == ["mtu on alpha"]
+
+
+def asked(environment: dict[str, str], module: str, words: str, *more: str) -> dict[str, Any]:
+    """Give what a module answers; `failed` says that it did."""
+    argv = [BIN / "ansible", "localhost", "-m", f"wirespeed.wirespeed.{module}", "-a", words]
+    done = subprocess.run(
+        [*argv, *more], env=environment, capture_output=True, text=True, timeout=240
+    )
+    answer: dict[str, Any] = json.loads(done.stdout.partition("=> ")[2])
+    return {**answer, "failed": done.returncode != 0}
+
+
+@pytest.fixture(name="spec")
+def _spec(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a spec without a run, whose run would be in a folder of its own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    environment["XDG_STATE_HOME"] = str(tmp_path / "state")
+    (tmp_path / "spec.yaml").write_text(
+        f"hosts: {{alpha: {{reach: {RECORDED}, ports: ['0000:01:00.0']}}}}\napproach: none\n"
+    )
+    return tmp_path / "spec.yaml"
+
+
+@pytest.mark.parametrize("mode", [(), ("--check",)])
+def test_fleet_module_undo_has_nothing_to_do_where_there_is_no_run_and_fails_for_a_typo(
+    environment: dict[str, str], spec: Path, mode: tuple[str, ...]
+):
+    program = f"program={spec.parent / 'wirespeed'}"
+    there = asked(environment, "undo", f"spec={spec} {program}", *mode)
+    assert not there["failed"] and not there["changed"], there
+    typo = asked(environment, "undo", f"spec={spec}x {program}", *mode)
+    assert typo["failed"] and "run.missing" in typo["msg"], typo
+
+
+@pytest.mark.parametrize("mode", [(), ("--check",)])
+def test_fleet_module_undo_fails_for_a_run_folder_that_is_open_to_others(
+    environment: dict[str, str], spec: Path, mode: tuple[str, ...]
+):
+    run = run_folder(spec)
+    with open_run(run) as opened:
+        opened.write(Begun(at="now", plan=Plan(steps=())))
+        opened.write(Ended(at="now", outcome="applied"))
+    run.chmod(0o777)
+    words = f"spec={spec} program={spec.parent / 'wirespeed'}"
+    found = asked(environment, "undo", words, *mode)
+    assert found["failed"] and "file.untrusted" in found["msg"], found
+    assert "0777" in found["msg"]
+
+
+def test_fleet_module_undo_fails_in_check_mode_for_a_journal_that_cannot_be_undone(
+    environment: dict[str, str], spec: Path
+):
+    run = run_folder(spec)
+    with open_run(run) as opened:
+        opened.write(Begun(at="now", plan=Plan(steps=())))
+        opened.write(Ended(at="now", outcome="applied"))
+    (run / "journal.jsonl").write_bytes(b"\0" * 99)
+    words = f"spec={spec} program={spec.parent / 'wirespeed'}"
+    found = asked(environment, "undo", words, "--check")
+    assert found["failed"] and "run.not_a_journal" in found["msg"], found
+
+
+def test_fleet_module_undo_changes_nothing_in_check_mode_once_all_is_undone(
+    environment: dict[str, str], spec: Path
+):
+    words = f"spec={spec} program={spec.parent / 'wirespeed'}"
+    spec.write_text(spec.read_text().replace(str(RECORDED), "here"))
+    with open_run(run_folder(spec)) as opened:
+        opened.write(Begun(at="now", plan=Plan(steps=())))
+        opened.write(Ended(at="now", outcome="undone"))
+    for mode in ((), ("--check",)):
+        found = asked(environment, "undo", words, *mode)
+        assert not found["failed"] and not found["changed"], found
+    # Nor has it drifted, but it is not in force either.
+    found = asked(environment, "drift", words)
+    assert (found["drifted"], found["in_force"]) == (False, False)
+
+
+def test_fleet_module_drift_fails_where_a_reading_failed(
+    environment: dict[str, str], tmp_path: Path
+):
+    """Exit code 1 is that of a drift and of an error (docs: `wirespeed drift --help`, `cli`)."""
+    program = tmp_path / "late"
+    program.write_text("#!/bin/sh\necho 'ERROR command.timeout ethtool' >&2\nexit 1\n")
+    program.chmod(0o755)
+    found = asked(environment, "drift", f"spec={tmp_path} program={program}")
+    assert found["failed"] and "command.timeout" in found["msg"], found
+
+
+def test_fleet_module_apply_hands_on_a_try_of_no_seconds(environment: dict[str, str], spec: Path):
+    """It is refused, and not left out: the change would be kept without a timer."""
+    words = f"spec={spec} try_seconds=0 program={spec.parent / 'wirespeed'}"
+    found = asked(environment, "apply", words)
+    assert found["failed"] and "--try" in found["msg"], found
 
 
 def test_fleet_playbook_has_the_collector_run_over_ansibles_own_connection(

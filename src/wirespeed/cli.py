@@ -13,6 +13,7 @@ import click
 
 from wirespeed import __version__
 from wirespeed.host.secret import take_passwords
+from wirespeed.host.spawn import leave_relative_folders_out_of_path
 from wirespeed.model.error import WirespeedError
 from wirespeed.terminal import echo, open_closed_streams, outlive_streams
 
@@ -80,6 +81,7 @@ def main() -> NoReturn:
     open_closed_streams()
     outlive_streams(changes_hosts=next(iter(sys.argv[1:2]), "") in CHANGES_HOSTS)
     take_passwords()
+    leave_relative_folders_out_of_path()
     signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
         code = cli.main(prog_name="wirespeed", standalone_mode=False)

@@ -52,6 +52,13 @@ def test_a_limit_is_ansibles_own(tmp_path: Path):
     assert [one.name for one in read_inventory([source], "storage")] == ["s1", "s2", "s3"]
 
 
+def test_hosts_are_in_the_order_of_the_inventory_and_not_of_their_names(tmp_path: Path):
+    text = "[late]\nz9\nA1\n[early]\nm5\nz9\n[above:children]\nearly\n"
+    found = read_inventory([write(tmp_path, text)])
+    assert [one.name for one in found] == ["z9", "A1", "m5"]
+    assert found[0].groups == ("above", "early", "late")
+
+
 def test_group_vars_beside_it_are_read(tmp_path: Path):
     (tmp_path / "group_vars").mkdir()
     (tmp_path / "group_vars/storage.yml").write_text("role: storage\n")
@@ -60,12 +67,15 @@ def test_group_vars_beside_it_are_read(tmp_path: Path):
     assert "role" not in found["n1"].variables
 
 
-def test_yaml_and_a_script_are_inventories_too(tmp_path: Path):
+def test_yaml_and_toml_and_where_it_is_allowed_a_script_are_inventories_too(tmp_path: Path):
     yaml = write(tmp_path, "all: {hosts: {a: {rack: r9}}}\n", "hosts.yml")
+    toml = write(tmp_path, "[g.hosts]\nc = {rack = 'r7'}\n", "hosts.toml")
+    assert {one.name for one in read_inventory([yaml, toml, "d,e,"])} == {"a", "c", "d", "e"}
     script = tmp_path / "hosts.sh"
     script.write_text('#!/bin/sh\necho \'{"g": {"hosts": ["b"]}}\'\n')
     script.chmod(0o755)
-    assert [one.name for one in read_inventory([yaml, str(script)])] == ["a", "b"]
+    found = read_inventory([yaml, str(script)], allow_code=True)
+    assert [one.name for one in found] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +93,11 @@ def test_an_inventory_that_gives_no_host_is_refused(
         read_inventory([write(tmp_path, text, "hosts.yml" if "[\n" in text else "hosts")], limit)
     assert caught.value.what == what
     assert "WARNING" not in "".join(capfd.readouterr())
+
+
+def test_a_list_of_hosts_may_be_longer_than_a_name_of_a_file():
+    names = [f"h{n}.example.net" for n in range(400)]
+    assert [one.name for one in read_inventory([",".join(names) + ","])] == names
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):

@@ -18,11 +18,22 @@ def run(module, words, codes):
         )
     code, output, errors = module.run_command([program, *words])
     if code not in codes:
-        first = next(iter((errors or output).strip().splitlines()), "")
-        module.fail_json(
-            msg=f"wirespeed {words[0]}: exit code {code}: {first}",
-            rc=code,
-            stdout=output,
-            stderr=errors,
-        )
+        fail(module, words, code, output, errors)
     return code, output, errors
+
+
+def fail(module, words, code, output, errors):
+    """End the task as failed, with what the program says."""
+    said = " ".join((errors or output).split())
+    module.fail_json(
+        msg=f"wirespeed {words[0]}: exit code {code}: {said}",
+        rc=code,
+        stdout=output,
+        stderr=errors,
+    )
+
+
+def error_of(errors):
+    """Give what an error of the program is, such as `run.missing`; empty: it says none."""
+    found = [line.split() for line in errors.splitlines() if line.startswith("ERROR ")]
+    return found[0][1] if found else ""

@@ -84,7 +84,8 @@ def main():
         module.exit_json(changed=bool(steps), steps=names, diff=diff)
     words = ["apply", spec, "--yes"]
     words += ["--run", module.params["run"]] if module.params["run"] else []
-    words += ["--try", str(module.params["try_seconds"])] if module.params["try_seconds"] else []
+    if module.params["try_seconds"] is not None:
+        words += ["--try", str(module.params["try_seconds"])]
     words += ["--allow-cutoff"] if module.params["allow_cutoff"] else []
     code, output = run(module, words, (0, REBOOT_DUE))[:2]
     if code == REBOOT_DUE:

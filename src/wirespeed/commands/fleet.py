@@ -10,6 +10,7 @@ from wirespeed.commands.described import Described
 from wirespeed.commands.doctor import print_lines
 from wirespeed.commands.fleet_kept import database_option
 from wirespeed.commands.shared_options import (
+    allow_inventory_code,
     frame_bytes_option,
     inventory_option,
     limit_option,
@@ -26,8 +27,8 @@ from wirespeed.terminal import echo
 def fleet() -> None:
     """Diagnose, record and change many hosts of an inventory together.
 
-    The inventory is Ansible's, read by ansible-core, which is a library of its
-    own: docs/install.md says how to add it.
+    The inventory is Ansible's. Its program ansible-inventory reads it:
+    docs/install.md says how to add it.
     """
 
 
@@ -47,6 +48,7 @@ for _command in (*fleet_change.COMMANDS, *fleet_kept.COMMANDS):
 )
 @inventory_option
 @limit_option
+@allow_inventory_code
 @click.option(
     "--captures",
     type=click.Path(path_type=Path),

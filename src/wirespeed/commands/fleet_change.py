@@ -6,7 +6,12 @@ import click
 
 from wirespeed.commands.described import Described
 from wirespeed.commands.quantities import FiniteRange
-from wirespeed.commands.shared_options import break_lock, inventory_option, limit_option
+from wirespeed.commands.shared_options import (
+    allow_inventory_code,
+    break_lock,
+    inventory_option,
+    limit_option,
+)
 from wirespeed.fleet.waves import USUAL
 from wirespeed.model.error import InputError
 from wirespeed.terminal import echo
@@ -29,6 +34,7 @@ AT_ONCE = 16
 @click.argument("spec", type=click.Path(path_type=Path), required=False)
 @inventory_option
 @limit_option
+@allow_inventory_code
 @click.option(
     "--waves",
     default=USUAL,
@@ -83,6 +89,7 @@ def apply(
     spec: Path | None,
     inventory: tuple[str, ...],
     limit: str | None,
+    allow_inventory_code: bool,
     waves: str,
     bound: float,
     try_s: int,
@@ -115,7 +122,7 @@ def apply(
         )
     asked = ApplyRequest(
         spec, inventory, limit, waves, bound / 100, try_s, at_once, allow_cutoff, allow_no_undo,
-        yes, breaks_lock, folder,
+        yes, breaks_lock, folder, allow_inventory_code,
     )  # fmt: skip
     return fleet_apply(asked)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from wirespeed.commands.described import Described
+from wirespeed.commands.shared_options import allow_inventory_code
 from wirespeed.formats.ansible import NAME as ANSIBLE
 from wirespeed.formats.every import READERS
 from wirespeed.runs.import_spec import Imported, import_files, import_inventory
@@ -53,12 +54,14 @@ FORMS = [*READERS, ANSIBLE]
     multiple=True,
     help="VXLAN network identifier of a network; needed if VFs have bridges.",
 )
+@allow_inventory_code
 def import_spec(
     files: tuple[Path, ...],
     form: str,
     hosts: tuple[str, ...],
     subnets: tuple[str, ...],
     segments: tuple[str, ...],
+    allow_inventory_code: bool,
 ) -> None:
     """Make a spec from FILES of netplan, networkd, nmstate or sriov-operator, or an inventory.
 
@@ -66,13 +69,13 @@ def import_spec(
     what the spec adds. For several hosts, put each host's files into a folder with the host's name.
     An Ansible inventory must have the spec as variables, as `export-spec --as ansible` writes it.
     """
-    made = imported(form, files, hosts, subnets, segments)
+    made = imported(form, files, hosts, subnets, segments, allow_inventory_code)
     echo(made.text, nl=False)
 
 
 def imported(
     form: str, files: tuple[Path, ...], hosts: tuple[str, ...], subnets: tuple[str, ...],
-    segments: tuple[str, ...],
+    segments: tuple[str, ...], allow_inventory_code: bool,
 ) -> Imported:  # fmt: skip
     """Read the files, and list on standard error what a spec cannot say and what it adds.
 
@@ -83,8 +86,10 @@ def imported(
         if subnets or segments:
             option = "--subnet" if subnets else "--segment"
             raise click.BadParameter("an inventory has all of its spec", param_hint=option)
-        made = import_inventory(files, reached)
+        made = import_inventory(files, reached, allow_code=allow_inventory_code)
     else:
+        if allow_inventory_code:
+            raise click.BadParameter("only for ansible", param_hint="--allow-inventory-code")
         if not reached:
             raise click.BadParameter(f"{form} needs it: NAME=REACH", param_hint="--host")
         numbers = {name: _vni(name, one) for name, one in _pairs("--segment", segments).items()}

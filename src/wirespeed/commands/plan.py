@@ -10,6 +10,7 @@ from wirespeed.apply.run_place import run_folder
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.commands.described import Described
 from wirespeed.commands.import_spec import FORMS, imported
+from wirespeed.commands.shared_options import allow_inventory_code
 from wirespeed.model.journal import Begun, outcome, whole_plan
 from wirespeed.model.spec.spec import Spec
 from wirespeed.report.plan_diff import diff_lines
@@ -55,6 +56,7 @@ from wirespeed.terminal import echo
     multiple=True,
     help="With --from: VXLAN network identifier of a network; needed if VFs have bridges.",
 )
+@allow_inventory_code
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print only what differs on the hosts.")
 @click.option("--shell", metavar="HOST", help="Print one host's steps as a script.")
@@ -67,6 +69,7 @@ def plan(
     hosts: tuple[str, ...],
     subnets: tuple[str, ...],
     segments: tuple[str, ...],
+    allow_inventory_code: bool,
     as_json: bool,
     as_diff: bool,
     shell: str | None,
@@ -78,7 +81,7 @@ def plan(
     With --from, give files of another tool instead of SPEC. To apply such a plan, first write a
     spec with `wirespeed import-spec`.
     """
-    wanted, where = _wanted(files, form, hosts, subnets, segments)
+    wanted, where = _wanted(files, form, hosts, subnets, segments, allow_inventory_code)
     if shell is not None and shell not in wanted.hosts:
         raise click.BadParameter(f"no host {shell!r} in the spec", param_hint="--shell")
     if unread is not None and unread not in wanted.hosts:
@@ -107,13 +110,16 @@ def plan(
 
 def _wanted(
     files: tuple[Path, ...], form: str | None, hosts: tuple[str, ...], subnets: tuple[str, ...],
-    segments: tuple[str, ...],
+    segments: tuple[str, ...], allow_inventory_code: bool,
 ) -> tuple[Spec, Path | None]:  # fmt: skip
     """Give the spec, and the folder of its run; files of another tool have none."""
     if form is not None:
-        made = imported(form, files, hosts, subnets, segments)
+        made = imported(form, files, hosts, subnets, segments, allow_inventory_code)
         return parse_spec(made.text, f"the files of {form}"), None
-    for option, given in (("--host", hosts), ("--subnet", subnets), ("--segment", segments)):
+    for option, given in (
+        ("--host", hosts), ("--subnet", subnets), ("--segment", segments),
+        ("--allow-inventory-code", allow_inventory_code),
+    ):  # fmt: skip
         if given:
             raise click.BadParameter("only with --from", param_hint=option)
     if len(files) != 1:

@@ -30,7 +30,7 @@ inventory_option = click.option(
     "-i",
     multiple=True,
     metavar="FILE",
-    help="Ansible inventory: file, folder, script or plugin; may be repeated.",
+    help="Ansible inventory: file or folder of INI, YAML or TOML; may be repeated.",
 )
 limit_option = click.option(
     "--limit",
@@ -39,6 +39,13 @@ limit_option = click.option(
     help="Hosts or groups, as with Ansible's --limit: 'rack7:!n3'.",
 )
 """Of every command about a fleet: Ansible's own two."""
+allow_inventory_code = click.option(
+    "--allow-inventory-code",
+    is_flag=True,
+    help="Also accept an inventory that is a program or names a plugin of Ansible, and run it here "
+    "as your user: as root if you are root.",
+)
+"""Of every command that reads an inventory."""
 
 
 purpose_option = click.option(

@@ -34,6 +34,8 @@ class InventoryHost(Frozen):
     """What the inventory says of it: `rack`, `switch`, `role`, and its groups as `group`."""
     variables: dict[str, str | int | float | bool] = Field(default_factory=dict)
     """Its plain variables, for a spec that is a template. Not kept with results."""
+    templates: dict[str, str] = Field(default_factory=dict)
+    """Variables that only Ansible could fill in: the template, and why. Not kept either."""
 
 
 class FleetFinding(Frozen):

@@ -83,6 +83,14 @@ class Detached:
         self._pipe.close()
 
 
+def our_python(module: str) -> tuple[str, ...]:
+    """Give the words that run a module of ours, in the environment `our_python_path`.
+
+    With `-m` alone, Python searches the working directory first, whoever's it is.
+    """
+    return sys.executable, "-P", "-s", "-m", module
+
+
 def our_python_path() -> dict[str, str]:
     """Give the environment in which another Python finds what this one runs."""
     return {"PYTHONPATH": os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)}

@@ -8,6 +8,7 @@ belongs to nobody.
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 
@@ -29,8 +30,11 @@ class PrivateFolder(Closing):
 
     @classmethod
     def create(cls, parent: Path | None = None) -> "PrivateFolder":
-        """Make a new one under `parent` (the system's temporary folder)."""
-        parent = parent or Path(tempfile.gettempdir())
+        """Make a new one under `parent` (the system's temporary folder).
+
+        Raises InputError `folder.unusable`.
+        """
+        parent = parent or temporary_folder()
         prefix = f"wirespeed-{os.getuid()}-"
         _remove_orphans(parent, prefix)
         # Locked before it gets the name that others look for, or they take it for an orphan.
@@ -70,6 +74,26 @@ class PrivateFolder(Closing):
         if self._remove:
             shutil.rmtree(self.path, ignore_errors=True)
         self._lock.release()
+
+
+def temporary_folder() -> Path:
+    """Give the folder for temporary files: one where no other user can replace ours.
+
+    Where the system's are full or cannot be written, Python takes the working directory, whoever's
+    it is. Raises InputError `folder.unusable`.
+    """
+    path = Path(tempfile.gettempdir())
+    found = path.stat()
+    mode = found.st_mode
+    if found.st_uid in (0, os.geteuid()) and (mode & stat.S_ISVTX or not mode & stat.S_IWOTH):
+        return path
+    raise InputError(
+        "folder.unusable",
+        where=str(path),
+        found=f"the folder for temporary files is of uid {found.st_uid}, mode {mode & 0o7777:04o}",
+        so="another user could replace what wirespeed writes there; nothing was written",
+        next="check that /tmp has space and can be written, or set TMPDIR to a folder of yours",
+    )
 
 
 def _remove_orphans(parent: Path, prefix: str) -> None:

@@ -1,7 +1,8 @@
-"""Hosts of an inventory, read by ansible-core's own Python: INI, YAML, scripts and plugins.
+"""Hosts of an inventory: how each is reached, and what the inventory says of it.
 
-Nothing of the format is known here. Variables are those that a play would see: of groups and hosts,
-of `group_vars` and `host_vars` beside the inventory, with templates filled in.
+Nothing of the format is known here: `inventory_program` has Ansible read it. Variables are those of
+groups and hosts, and of `group_vars` and `host_vars` beside the inventory. A template in them is
+filled in where it needs no code (`inventory_templates`).
 
     ansible_connection: local       this machine
     ansible_host, _port, _user      ssh://USER@HOST:PORT; what else SSH needs is in ~/.ssh/config
@@ -9,29 +10,19 @@ of `group_vars` and `host_vars` beside the inventory, with templates filled in.
     wirespeed_reach                 any address that `wirespeed doctor` takes, instead of these
 """
 
-import contextlib
-import io
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from wirespeed.host.extras import how_to_add
+from wirespeed.host.inventory_program import Entry, listed_hosts
+from wirespeed.host.inventory_templates import Plain, Templates, UnfilledError
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 
-R = TypeVar("R")
 REACH = "wirespeed_reach"
 LABELS = ("role", "rack", "switch", "row", "pod", "room", "site")
 """Variables that say where a host is and what it is for."""
-OF_A_HOST = (
-    "ansible_facts", "group_names", "inventory_dir", "inventory_file", "inventory_hostname",
-    "inventory_hostname_short",
-)  # fmt: skip
-"""Variables that Ansible gives each host itself."""
-WITHIN = ("all", "ungrouped")
-"""Groups that every inventory has."""
+_CONNECTION = ("ansible_connection", "ansible_host", "ansible_port", "ansible_user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +32,10 @@ class Listed:
     name: str
     reach: str
     groups: tuple[str, ...]
-    variables: Mapping[str, str | int | float | bool]
+    variables: Mapping[str, Plain]
     """Those that are plain: text, numbers, yes or no. No password is among them."""
+    templates: Mapping[str, str]
+    """Of those, the ones that Ansible alone could fill in: the template, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,151 +48,102 @@ class Detailed:
     """Names of all its other variables but those of its connection."""
 
 
-def read_inventory(sources: Sequence[str], limit: str | None = None) -> list[Listed]:
+def read_inventory(
+    sources: Sequence[str], limit: str | None = None, *, allow_code: bool = False
+) -> list[Listed]:
     """Give the hosts in the inventory's order; `limit` is a pattern, as Ansible's own --limit.
 
-    Raises InputError `inventory.*`; `fleet.library` without ansible-core.
+    `allow_code`: run a program or a plugin that the inventory is. Raises InputError `inventory.*`;
+    `fleet.library` without ansible-core.
     """
-    return _read(sources, limit, lambda host, found, _, template: _listed(host, found, template))
+    return [_listed(one) for one in listed_hosts(sources, limit, allow_code=allow_code)]
 
 
-def read_variables(sources: Sequence[str], names: Sequence[str]) -> list[Detailed]:
+def read_variables(
+    sources: Sequence[str], names: Sequence[str], *, allow_code: bool = False
+) -> list[Detailed]:
     """Give the hosts in the inventory's order, each with those of the named variables it has.
 
     Raises what `read_inventory` does.
     """
-
-    def detailed(
-        host: Any, found: Mapping[str, Any], given: Mapping[str, Any],
-        template: Callable[[Any], Any],
-    ) -> Detailed:  # fmt: skip
-        has = {name: _whole(template(found[name])) for name in names if name in found}
-        known = {*names, *given, *_CONNECTION, *OF_A_HOST, REACH}
-        return Detailed(str(host.name), has, tuple(sorted(map(str, set(found) - known))))
-
-    return _read(sources, None, detailed)
-
-
-def _read(
-    sources: Sequence[str],
-    limit: str | None,
-    read: Callable[[Any, Mapping[str, Any], Mapping[str, Any], Callable[[Any], Any]], R],
-) -> list[R]:
-    """Read each host: `read` gets it, its variables, those of any play, and what fills them in."""
-    for source in sources:
-        if not source.endswith(",") and not Path(source).exists():
-            raise _invalid("inventory.unreadable", source, "there is no such file or folder")
-    # A source that cannot be read ends it; else Ansible goes on with what is left.
-    os.environ.setdefault("ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", "True")
-    where = ", ".join(sources)
-    try:
-        from ansible.errors import AnsibleError
-        from ansible.inventory.manager import InventoryManager
-        from ansible.parsing.dataloader import DataLoader
-        from ansible.template import Templar
-        from ansible.vars.manager import VariableManager
-    except ImportError as error:
-        raise missing_library("ansible-core", str(error)) from None
-    # What it warns of goes to standard error by itself: what counts is in its exceptions.
-    with contextlib.redirect_stderr(io.StringIO()), _quiet():
-        try:
-            loader = DataLoader()
-            inventory = InventoryManager(loader=loader, sources=list(sources))
-            if limit is not None:
-                inventory.subset(limit)
-            hosts = inventory.get_hosts()
-            variables = VariableManager(loader=loader, inventory=inventory)
-
-            given = variables.get_vars(include_hostvars=False)
-
-            def one(host: Any) -> R:
-                found = variables.get_vars(host=host, include_hostvars=False)
-                template = Templar(loader=loader, variables=found).template
-                return read(host, found, given, template)
-
-            found = [one(host) for host in hosts]
-        except AnsibleError as error:
-            raise _invalid("inventory.unreadable", where, str(error)) from None
-    if not found:
-        said = "it has no host" if limit is None else f"no host matches --limit {limit}"
-        raise _invalid("inventory.empty", where, said)
+    found = []
+    for one in listed_hosts(sources, None, allow_code=allow_code):
+        templates = Templates(_all_of(one))
+        has = {
+            name: _whole(templates, one.name, name, one.variables[name])
+            for name in names
+            if name in one.variables
+        }
+        others = set(one.variables) - {*names, *_CONNECTION, REACH}
+        found.append(Detailed(one.name, has, tuple(sorted(others))))
     return found
 
 
-def missing_library(name: str, found: str) -> InputError:
-    """Say which extra brings a library."""
+def template_error(host: str, name: str, found: str) -> InputError:
+    """Give the error of a variable that is needed, and that Ansible alone could fill in."""
     return InputError(
-        "fleet.library",
-        where=name,
-        found=shown(found, 200),
-        so="the fleet commands need Ansible's inventory and a database",
-        next=how_to_add("fleet"),
+        "inventory.template",
+        where=shown(f"{host}: {name}"),
+        found=found,
+        so="wirespeed runs nothing of an inventory, so the value is not known",
+        next=f"write the value of {shown(name, 60)} for this host into the inventory",
     )
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    from ansible.utils.display import Display
-
-    display = Display()
-    display.__dict__["display"] = lambda *_args, **_more: None
-    try:
-        yield
-    finally:
-        del display.__dict__["display"]
-
-
-def _listed(host: Any, found: Mapping[str, Any], template: Callable[[Any], Any]) -> Listed:
-    plain: dict[str, str | int | float | bool] = {}
-    for name, value in found.items():
+def _listed(host: Entry) -> Listed:
+    templates = Templates(_all_of(host))
+    plain: dict[str, Plain] = {}
+    unfilled: dict[str, str] = {}
+    for name, value in _all_of(host).items():
         if name.startswith("ansible_") and name not in _CONNECTION:
             continue
         if any(word in name.lower() for word in ("pass", "secret", "token", "vault")):
             continue
         if isinstance(value, str | int | float | bool):
-            plain[str(name)] = _plain(template(value))
-    name = str(host.name)
-    groups = tuple(sorted(str(g.name) for g in host.get_groups() if g.name not in WITHIN))
-    return Listed(name, _reach(name, plain), groups, plain)
+            try:
+                plain[name] = templates.variable(name)
+            except UnfilledError as error:
+                unfilled[name] = _found(value, error)
+    return Listed(host.name, _reach(host.name, plain, unfilled), host.groups, plain, unfilled)
 
 
-_CONNECTION = ("ansible_connection", "ansible_host", "ansible_port", "ansible_user")
+def _all_of(host: Entry) -> dict[str, Any]:
+    """Give its variables, with those that Ansible gives each host itself."""
+    short = host.name.split(".", maxsplit=1)[0]
+    own = {"inventory_hostname": host.name, "inventory_hostname_short": short}
+    return {**host.variables, **own}
 
 
-def _whole(value: Any) -> Any:
-    """Give Ansible's tagged values as Python's own, with all that is in them."""
-    if isinstance(value, Mapping):
-        return {str(name): _whole(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_whole(one) for one in value]
-    return None if value is None else _plain(value)
+def _found(value: object, error: UnfilledError) -> str:
+    return f"{shown(str(value), 120)}: {shown(str(error), 160)}"
 
 
-def _plain(value: Any) -> str | int | float | bool:
-    """Give Ansible's tagged values as Python's own."""
-    for kind in (bool, int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    return str(value)
+def _whole(templates: Templates, host: str, name: str, value: Any) -> Any:
+    """Give a variable with all that is in it. Raises InputError `inventory.template`."""
+    if isinstance(value, dict):
+        return {key: _whole(templates, host, f"{name}.{key}", of) for key, of in value.items()}
+    if isinstance(value, list):
+        return [_whole(templates, host, name, one) for one in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        return templates.fill(value)
+    except UnfilledError as error:
+        raise template_error(host, name, _found(value, error)) from None
 
 
-def _reach(name: str, variables: Mapping[str, object]) -> str:
-    if REACH in variables:
-        return str(variables[REACH])
-    connection = str(variables.get("ansible_connection", "ssh"))
+def _reach(name: str, variables: Mapping[str, Plain], unfilled: Mapping[str, str]) -> str:
+    def of(variable: str, usual: str) -> str:
+        if variable in unfilled:
+            raise template_error(name, variable, unfilled[variable])
+        return str(variables.get(variable, usual))
+
+    if reach := of(REACH, ""):
+        return reach
+    connection = of("ansible_connection", "ssh")
     if connection == "local":
         return "here"
     scheme = "winrm" if connection in ("winrm", "psrp") else "ssh"
-    user, port = variables.get("ansible_user", ""), variables.get("ansible_port", "")
-    host = str(variables.get("ansible_host", name))
+    user, port, host = of("ansible_user", ""), of("ansible_port", ""), of("ansible_host", name)
     host = f"[{host}]" if ":" in host else host
     return f"{scheme}://{f'{user}@' if user else ''}{host}{f':{port}' if port else ''}"
-
-
-def _invalid(what: str, where: str, found: str) -> InputError:
-    return InputError(
-        what,
-        where=where,
-        found=shown(found, 300),
-        next="run `ansible-inventory --list -i FILE` to see how Ansible reads it",
-    )

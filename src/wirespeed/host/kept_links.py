@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wirespeed.host.closing import Closing
-from wirespeed.host.detached import our_python_path
+from wirespeed.host.detached import our_python, our_python_path
 from wirespeed.model.error import MeasurementError
 
 SYSFS = Path("/sys/class/net")
@@ -42,7 +42,7 @@ class KeptLinks(Closing):
 
     def __init__(self, netdevs: Sequence[str], net: Path = SYSFS) -> None:
         """Raise MeasurementError `port.not_kept` where it cannot be read."""
-        argv = [sys.executable, "-m", "wirespeed.host.kept_links", str(net), *netdevs]
+        argv = [*our_python("wirespeed.host.kept_links"), str(net), *netdevs]
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,

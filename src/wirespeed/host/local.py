@@ -16,7 +16,13 @@ _CHUNK_BYTES = 1 << 16
 
 
 class LocalRunner:
-    """The `Runner` of the machine that we are on."""
+    """The `Runner` of the machine that we are on.
+
+    `folder`: the working directory of what it runs; None: ours, which another user may own.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = folder
 
     def run(
         self,
@@ -29,7 +35,8 @@ class LocalRunner:
         """See `Runner.run`."""
         started, deadline = monotonic_s(), Deadline(timeout_s)
         output, errors = LimitedBytes(max_bytes), LimitedBytes(max_bytes)
-        process = spawn(argv, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE)
+        pipe_in = subprocess.DEVNULL if stdin is None else subprocess.PIPE
+        process = spawn(argv, stdin=pipe_in, folder=self._folder)
         try:
             in_time = _converse(process, stdin or "", output, errors, deadline)
             cut = output.cut or errors.cut

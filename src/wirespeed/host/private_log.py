@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from wirespeed.host.closing import Closing
+from wirespeed.host.folder import temporary_folder
 
 TAIL_BYTES = 2000
 
@@ -25,7 +26,7 @@ class PrivateLog(Closing):
 
 
 def private_log() -> PrivateLog:
-    """Make an empty one."""
-    fd, name = tempfile.mkstemp(prefix="wirespeed-", suffix=".log")
+    """Make an empty one. Raises InputError `folder.unusable`."""
+    fd, name = tempfile.mkstemp(prefix="wirespeed-", suffix=".log", dir=temporary_folder())
     os.close(fd)
     return PrivateLog(Path(name))

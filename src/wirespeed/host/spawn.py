@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.model.error import InputError
@@ -17,12 +18,13 @@ def spawn(
     *,
     stdin: int,
     environment: Mapping[str, str] | None = None,
+    folder: str | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start `argv` with pipes for its output, in a process group of its own.
 
     The kernel kills it when the *thread* that called this dies (prctl(2), PR_SET_PDEATHSIG), so
-    call it from a thread that lives as long as the child is wanted. `environment` is added to ours.
-    Raises InputError `command.missing`.
+    call it from a thread that lives as long as the child is wanted. `environment` is added to ours;
+    `folder` is its working directory in place of ours. Raises InputError `command.missing`.
     """
     if shutil.which(argv[0]) is None:
         raise InputError(
@@ -46,9 +48,20 @@ def spawn(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         process_group=0,
+        cwd=folder,
         env={**os.environ, **environment} if environment else None,
         bufsize=0,
     )
+
+
+def leave_relative_folders_out_of_path() -> None:
+    """Keep a program of the working directory from being run in place of the system's.
+
+    What is empty in PATH is the working directory, as is `.`.
+    """
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    if kept := [folder for folder in folders if Path(folder).is_absolute()]:
+        os.environ["PATH"] = os.pathsep.join(kept)
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:

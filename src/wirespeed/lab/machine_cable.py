@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirespeed.host.detached import our_python_path
+from wirespeed.host.detached import our_python, our_python_path
 from wirespeed.host.lab_folders import LAB_NAME, labs_folder
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.qmp import Qmp
@@ -35,7 +35,7 @@ def lab_cable(control: Path, *, host: str, port: str, number: int) -> BorrowedPo
     environment = [f"{name}={value}" for name, value in our_python_path().items()]
 
     def command(word: str) -> Command:
-        program = (sys.executable, "-m", "wirespeed.lab.machine_cable")
+        program = our_python("wirespeed.lab.machine_cable")
         return Command(argv=("env", *environment, *program, str(control), str(number), word))
 
     return BorrowedPort(

@@ -1,11 +1,10 @@
 """Labs that stay up: started, listed and taken down by commands that return."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from wirespeed.host.detached import Detached, end_owner, our_python_path
+from wirespeed.host.detached import Detached, end_owner, our_python, our_python_path
 from wirespeed.host.lab_folders import OWNER, labs_up
 from wirespeed.host.private_log import private_log
 from wirespeed.lab.machine_image import BUILD_S
@@ -20,7 +19,7 @@ _KEEPER = "wirespeed.lab.machine_keeper"
 def start_lab(name: str, spec: LabSpec, progress: Callable[[str], None]) -> LabState:
     """Bring a lab up that goes on when we end. Raises what `Machines` does, and `lab.failed`."""
     with private_log() as log:
-        argv = [sys.executable, "-m", _KEEPER, name, spec.model_dump_json()]
+        argv = [*our_python(_KEEPER), name, spec.model_dump_json()]
         keeper = Detached(argv, log.path, our_python_path())
         is_up = False
         try:

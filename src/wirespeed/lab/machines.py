@@ -9,7 +9,6 @@ known_hosts, and whatever in this program goes by ssh reads it (host/ssh.py).
 
 import json
 import re
-import sys
 import uuid
 from collections.abc import Callable, Sequence
 from importlib.resources import files as package
@@ -19,7 +18,7 @@ from pydantic import ValidationError
 
 from wirespeed.host.clock import Deadline, sleep_s
 from wirespeed.host.closing import Closing
-from wirespeed.host.detached import our_python_path
+from wirespeed.host.detached import our_python, our_python_path
 from wirespeed.host.files import read_text, write_whole
 from wirespeed.host.lab_folders import SSH_CONFIG, LabFolder
 from wirespeed.host.process import Child
@@ -294,7 +293,7 @@ class Machines(Closing):
         return path
 
     def _start_switch(self) -> None:
-        argv = [sys.executable, "-m", _SWITCH]
+        argv = [*our_python(_SWITCH)]
         for number, host in enumerate(self._spec.hosts):
             for port, cable in enumerate(self._cables(number)):
                 argv.append(f"{host.name}.{port}={cable.remote}:{cable.local}")

@@ -41,11 +41,13 @@ class ApplyRequest:
     yes: bool
     breaks_lock: bool
     folder: Path | None = None
+    allow_inventory_code: bool = False
 
 
 def fleet_apply(asked: ApplyRequest) -> int:
     """Plan the canary, ask, then go through the waves; give the exit code."""
-    hosts = [host_of(one) for one in read_inventory(asked.inventory, asked.limit)]
+    listed = read_inventory(asked.inventory, asked.limit, allow_code=asked.allow_inventory_code)
+    hosts = [host_of(one) for one in listed]
     for host in hosts:
         if not NAME.fullmatch(host.name):
             raise InputError(

@@ -11,7 +11,7 @@ from wirespeed.fleet.records import Fleet, InventoryHost
 from wirespeed.host.capture_request import Captured, Unreachable
 from wirespeed.host.clock import utc_now
 from wirespeed.host.files import files_in, is_folder, write_result, write_whole
-from wirespeed.host.inventory import LABELS, Listed, read_inventory
+from wirespeed.host.inventory import LABELS, Listed, read_inventory, template_error
 from wirespeed.host.reach_destination import Destination, parse_destination
 from wirespeed.host.recorded import read_recorded
 from wirespeed.host.workers import each_of_many
@@ -42,6 +42,7 @@ class FleetRequest:
     seconds: int = 0
     sudo: bool = False
     out: Path | None = None
+    allow_inventory_code: bool = False
 
 
 def fleet_doctor(asked: FleetRequest) -> tuple[Fleet, Path]:
@@ -80,7 +81,9 @@ def hosts_of(asked: FleetRequest) -> list[InventoryHost]:
     """Give the hosts of the inventory, or those that a folder has captures of."""
     if asked.inventory:
         labels = (*LABELS, *asked.labels)
-        return [host_of(one, labels) for one in read_inventory(asked.inventory, asked.limit)]
+        may = asked.allow_inventory_code
+        listed = read_inventory(asked.inventory, asked.limit, allow_code=may)
+        return [host_of(one, labels) for one in listed]
     if asked.captures is None:
         raise InputError(
             "options.invalid",
@@ -100,14 +103,24 @@ def hosts_of(asked: FleetRequest) -> list[InventoryHost]:
 
 
 def host_of(listed: Listed, labels: Iterable[str] = LABELS) -> InventoryHost:
-    """Give a host of an inventory, with what it says of its place."""
+    """Give a host of an inventory, with what it says of its place.
+
+    Raises InputError `inventory.template` for a label that only Ansible could fill in.
+    """
+    for name in labels:
+        if name in listed.templates:
+            raise template_error(listed.name, name, listed.templates[name])
     said: dict[str, tuple[str, ...]] = {
         name: (str(listed.variables[name]),) for name in labels if name in listed.variables
     }
     if listed.groups:
         said["group"] = listed.groups
     return InventoryHost(
-        name=listed.name, reach=listed.reach, labels=said, variables=dict(listed.variables)
+        name=listed.name,
+        reach=listed.reach,
+        labels=said,
+        variables=dict(listed.variables),
+        templates=dict(listed.templates),
     )
 
 

@@ -8,8 +8,9 @@ A template is filled in by Jinja2, as Ansible's own are, with the host's plain v
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Never
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, TemplateError, TemplateRuntimeError
 from jinja2.sandbox import SandboxedEnvironment
 
 from wirespeed.apply.spec_file import parse_spec
@@ -32,7 +33,12 @@ def specs_of(source: Path, hosts: Sequence[InventoryHost]) -> dict[str, str]:
         path = _file_of(source, host.name)
         try:
             text = environment.from_string(read_text(path)).render(
-                {**host.variables, "inventory_hostname": host.name, "reach": host.reach}
+                {
+                    **{name: _Unfilled(name, why) for name, why in host.templates.items()},
+                    **host.variables,
+                    "inventory_hostname": host.name,
+                    "reach": host.reach,
+                }
             )
         except TemplateError as error:
             raise InputError(
@@ -51,6 +57,22 @@ def specs_of(source: Path, hosts: Sequence[InventoryHost]) -> dict[str, str]:
             )
         found[host.name] = text
     return found
+
+
+class _Unfilled:
+    """A variable that only Ansible could fill in: an error where a spec uses it, and not before.
+
+    Unlike an undefined one it has no default.
+    """
+
+    def __init__(self, name: str, found: str) -> None:
+        self._error = f"{name} is a template that only Ansible could fill in: {found}"
+
+    def _refuse(self, *_: object) -> Never:
+        raise TemplateRuntimeError(self._error)
+
+    __str__ = __bool__ = __int__ = __float__ = __len__ = __iter__ = __getitem__ = _refuse
+    __eq__ = __hash__ = __add__ = __radd__ = _refuse
 
 
 def _file_of(source: Path, name: str) -> Path:

@@ -69,12 +69,15 @@ def import_files(
     return Imported(text, tuple(unsaid), tuple(beyond), tuple(notes))
 
 
-def import_inventory(files: Sequence[Path], reached: Mapping[str, str]) -> Imported:
+def import_inventory(
+    files: Sequence[Path], reached: Mapping[str, str], *, allow_code: bool
+) -> Imported:
     """Read the spec that an inventory of Ansible has; no host is read.
 
     Raises InputError `formats.*`, `spec.*`, `inventory.*`; `fleet.library` without ansible-core.
     """
-    found = read_variables([str(path) for path in files], (ansible.SPEC, ansible.HOST))
+    sources = [str(path) for path in files]
+    found = read_variables(sources, (ansible.SPEC, ansible.HOST), allow_code=allow_code)
     hosts = [ansible.AnsibleHost(one.name, one.variables, one.others) for one in found]
     data, unsaid = ansible.ansible_spec(hosts, reached)
     _spec(data)

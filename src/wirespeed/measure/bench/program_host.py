@@ -9,14 +9,13 @@ from there, for a second copy of one of DPDK's ends the program (*Cannot initial
 
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from wirespeed.host.closing import Closing
-from wirespeed.host.detached import our_python_path
+from wirespeed.host.detached import our_python, our_python_path
 from wirespeed.host.files import find_program
 from wirespeed.host.guest_script import send_files
 from wirespeed.host.local import LocalRunner
@@ -136,7 +135,7 @@ class FarHost(Closing):
         self._destination, self._runner = destination, runner
         self._pipe = (
             *("env", *(f"{name}={value}" for name, value in our_python_path().items())),
-            *(sys.executable, "-m", "wirespeed.host.ssh_pipe", destination, "--"),
+            *(*our_python("wirespeed.host.ssh_pipe"), destination, "--"),
         )
         self._telemetry: FarTelemetry | None = None
         self._programs: dict[str, str] = {}

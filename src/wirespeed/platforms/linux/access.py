@@ -11,13 +11,17 @@ from wirespeed.host.reach_destination import Here, Remote
 from wirespeed.host.runner import Runner
 from wirespeed.platforms.access import Access, Turn, Way
 
+ROOT = "/"
+"""Where commands of this machine run: QEMU, for one, takes firmware out of the working directory
+before its own."""
+
 
 def _here(places: Sequence[Here], request: CaptureRequest, _limit: int) -> Batch:
     return OneByOne(places, partial(_read, request), "reading")
 
 
 def _read(request: CaptureRequest, place: Here) -> Captured:
-    done = LocalRunner().run(
+    done = LocalRunner(ROOT).run(
         request.argv, stdin=request.script, timeout_s=request.timeout_s, max_bytes=request.max_bytes
     )
     text = request.judge(place, done.output, done.errors, done.returncode)
@@ -25,7 +29,7 @@ def _read(request: CaptureRequest, place: Here) -> Captured:
 
 
 def _local(_place: Here, _stack: ExitStack) -> Runner:
-    return LocalRunner()
+    return LocalRunner(ROOT)
 
 
 # What stays on this machine loads no asyncio.

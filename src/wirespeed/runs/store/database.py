@@ -8,7 +8,7 @@ from typing import Any
 
 from wirespeed.host.extras import how_to_add
 from wirespeed.host.files import make_run_folder
-from wirespeed.host.inventory import missing_library
+from wirespeed.host.inventory_program import missing_library
 from wirespeed.host.state import state_folder
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
