@@ -107,3 +107,27 @@ def test_a_hostile_file_is_a_spec(text: str, what: str, tmp_path: Path):
 
 def test_a_hostile_file_without_an_end_is_a_spec():
     assert wirespeed("plan", "/dev/zero").refuses("file.too_large")
+
+
+def test_a_hostile_file_is_no_capture_and_nothing_of_it_is_shown(tmp_path: Path):
+    """A spec may name any file as a host: whoever plans need not be who may read it."""
+    (tmp_path / "shadow").write_text("root:$6$planted:19000:0:99999:7:::\n")
+    spec = f"hosts: {{a: {{reach: {tmp_path / 'shadow'}, ports: ['0000:03:00.0']}}}}\n"
+    (tmp_path / "a.yaml").write_text(f"{spec}approach: none\n")
+    done = wirespeed("plan", tmp_path / "a.yaml")
+    assert done.refuses("capture.not_one") and "planted" not in done.stderr
+
+
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def test_a_hostile_file_of_utf_8_is_read_and_written_in_a_locale_of_ascii(tmp_path: Path):
+    (tmp_path / "host.txt").write_text(capture_text().replace("RX:", "RX\u00e9:"), "utf-8")
+    page = tmp_path / "a.html"
+    done = wirespeed("doctor", tmp_path / "host.txt", "--html", page, environment=ASCII)
+    assert "Traceback" not in done.stderr and page.read_text("utf-8").startswith("<!doctype")
+
+
+def test_a_word_that_the_locale_cannot_hold_is_refused_with_the_encoding(tmp_path: Path):
+    done = wirespeed("doctor", f"{tmp_path}/\u00e9.txt", environment=ASCII)
+    assert done.refuses("locale.encoding") and "encoding is ascii" in done.stderr

@@ -35,15 +35,15 @@ def words(unit: str) -> str:
 
 SECRETS = {
     "a name of a netdev with 40 zeros": ("ip-link", '{"x":"eth' + "0" * 40 + '!"}'),
-    "long words": ("other", words("a")),
-    "words of colons": ("other", words(":")),
+    "long words": ("modules", words("a")),
+    "words of colons": ("modules", words(":")),
     "lists of names that do not end": ("ip-link", '"altnames":[' * (LENGTH // 12)),
     "a name that does not end": ("ip-link", '"altnames":["' + '\\"' * (LENGTH // 2) + "]"),
     "a crash of letters": ("crash-analysis", ("a" * 199 + "\n") * (LENGTH // 200)),
     "a setting of blanks": (
         "windows-wslconfig", '{"Text": "a = a' + " " * (LENGTH // 2) + 'b"}',
     ),
-    "a serial number of a megabyte": ("other", "serial: " * (LENGTH // 8)),
+    "a serial number of a megabyte": ("modules", "serial: " * (LENGTH // 8)),
 }  # fmt: skip
 
 

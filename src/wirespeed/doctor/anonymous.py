@@ -64,6 +64,7 @@ from wirespeed.doctor.anonymous_patterns import (
 )
 from wirespeed.doctor.anonymous_text import without_free_settings, without_free_words
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.section_names import known_parts
 from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_capture
 
 NO_COUNTRY = frozenset({"ko", "xz", "gz", "so", "sh", "py", "rx", "tx", "hz", "hw", "sw", "fw"})
@@ -119,7 +120,7 @@ class Anonymizer:
             raise AssertionError("it was parsed")
         mark = header[2]
         lines = text[header.start() :].replace("\r\n", "\n")
-        parts = re.split(rf"^({re.escape(mark)} )", lines, flags=re.M)
+        parts = known_parts(re.split(rf"^({re.escape(mark)} )", lines, flags=re.M))
         # Twice: what the first round learns at a late place stands at an early one too. Only then
         # names are looked for: what finds them is made once.
         for _ in range(2):

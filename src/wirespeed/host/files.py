@@ -48,7 +48,7 @@ def files_in(folder: Path) -> list[Path]:
 def read_text(path: Path) -> str:
     """Read a whole file. Raises InputError `file.unreadable`."""
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("file.unreadable", where=str(path), found=str(error)) from None
 
@@ -73,7 +73,7 @@ def append_text(path: Path, text: str) -> None:
 def write_exact(path: Path, text: str) -> None:
     """Write a whole file as it is: for a program. Raises InputError `file.unwritable`."""
     try:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
 
