@@ -131,3 +131,9 @@ def test_a_hostile_file_of_utf_8_is_read_and_written_in_a_locale_of_ascii(tmp_pa
 def test_a_word_that_the_locale_cannot_hold_is_refused_with_the_encoding(tmp_path: Path):
     done = wirespeed("doctor", f"{tmp_path}/\u00e9.txt", environment=ASCII)
     assert done.refuses("locale.encoding") and "encoding is ascii" in done.stderr
+
+
+def test_a_hostile_file_of_trials_without_an_end_is_not_in_memory(tmp_path: Path):
+    with (tmp_path / "trials.jsonl").open("wb") as file:
+        file.truncate(8 << 30)
+    assert wirespeed("report", tmp_path).refuses("file.too_large")
