@@ -7,6 +7,7 @@ import signal
 import sys
 import textwrap
 import traceback
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
@@ -14,7 +15,8 @@ import click
 from wirespeed import __version__
 from wirespeed.host.secret import take_passwords
 from wirespeed.host.spawn import leave_relative_folders_out_of_path
-from wirespeed.model.error import WirespeedError
+from wirespeed.model.error import InputError, WirespeedError
+from wirespeed.model.shown import shown
 from wirespeed.terminal import echo, open_closed_streams, outlive_streams
 
 ERROR_COLUMNS = 80
@@ -84,6 +86,7 @@ def main() -> NoReturn:
     leave_relative_folders_out_of_path()
     signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
+        refuse_lost_letters(sys.argv[1:], sys.getfilesystemencoding())
         code = cli.main(prog_name="wirespeed", standalone_mode=False)
     except WirespeedError as error:
         echo(format_error(error), err=True)
@@ -104,6 +107,20 @@ def main() -> NoReturn:
     # The interpreter would search all that is loaded for cycles before it ends: a tenth of a run.
     gc.freeze()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def refuse_lost_letters(words: Sequence[str], encoding: str) -> None:
+    """Raise InputError `locale.encoding` for a word that the locale's encoding cannot hold."""
+    if encoding.lower().startswith("utf"):
+        return
+    for word in words:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise InputError(
+                "locale.encoding",
+                where=shown(word, 60),
+                found=f"the locale's encoding is {encoding}, which does not have these letters",
+                next="set LC_ALL=C.UTF-8, or unset PYTHONUTF8",
+            )
 
 
 def _end_as_stopped() -> NoReturn:

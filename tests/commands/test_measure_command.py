@@ -234,3 +234,21 @@ DESCRIBED_IPERF3 = """\
 def test_the_figure_of_iperf3_is_what_the_receiver_had(tmp_path: Path):
     python(tmp_path / "run", f"print({DESCRIBED_IPERF3!r})", "-n", "1", "--figure", IPERF3)
     assert trials(tmp_path / "run")[0]["figure"] == 24.0
+
+
+@pytest.mark.timeout(30)
+def test_a_pattern_that_has_no_end_in_a_hostile_file_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("wirespeed.measure.workload.run.FIND_S", 1.0, raising=False)
+    error = refused(
+        MeasurementError, "--out", tmp_path, "--figure", "(a+)+$", "--unit", "s",
+        "--lower-is-better", "--", sys.executable, "-c", "print('a' * 40 + 'b')",
+    )  # fmt: skip
+    assert (error.what, error.where) == ("figure.too_slow", "--figure")
+
+
+def test_a_hostile_file_of_matches_leaves_none_of_them_in_memory(tmp_path: Path):
+    python(tmp_path, "print('1\\n' * 2_000_000)", "-n", "1", "--figure", r"^(\d)$")
+    (trial,) = trials(tmp_path)
+    assert trial["figure"] == 1

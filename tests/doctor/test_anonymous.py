@@ -292,8 +292,8 @@ def test_a_large_capture_is_done_in_time():
 @given(st.text(max_size=300))
 def test_any_text_is_taken(text: str):
     body = text.replace("\r", "")
-    made = anonymous(f"wirespeed-capture 1 {M}\n{M} begin x -\n{body}\n{M} end 0\n", "x", KEY)
-    assert parse_capture(made, "x").sections("x")
+    made = anonymous(f"wirespeed-capture 1 {M}\n{M} begin modules -\n{body}\n{M} end 0\n", "x", KEY)
+    assert parse_capture(made, "x").sections("modules")
 
 
 def test_a_capture_of_this_machine_names_it_no_more():

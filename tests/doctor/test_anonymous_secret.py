@@ -2,14 +2,20 @@
 
 import json
 import re
+from pathlib import Path
 from time import process_time
 
 import pytest
+from click.testing import CliRunner
 
+from wirespeed.cli import cli
 from wirespeed.doctor.anonymous import anonymous
 from wirespeed.doctor.anonymous_free import without_free_names
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.section_names import is_known
 from wirespeed.model.capture import parse_capture
+from wirespeed.platforms.switch.facts.switchport import COMMANDS
+from wirespeed.platforms.windows.collector import windows_collector_script as windows_script
 
 KEY = b"a key for tests, of thirty-two b"
 PLANTED = "hunter2kqz"
@@ -62,7 +68,7 @@ def test_no_secret_of_external_ids_comes_through():
 @pytest.mark.parametrize("folder", ["/var/lib/libvirt/images", "/srv/vms", "/tank", "/mnt/a/b"])
 def test_no_secret_path_of_a_guest_in_an_error_comes_through(folder: str):
     errors = f"qemu-img: {folder}/{PLANTED}.qcow2: Permission denied\ncat: /proc/irq/1: No such"
-    made = anonymous(capture_of("guests", "", errors), "x", KEY)
+    made = anonymous(capture_of("esxi-guests", "", errors), "x", KEY)
     assert PLANTED not in made
     assert ": Permission denied" in made
     assert "cat: /proc/irq/1: No such" in made
@@ -146,3 +152,30 @@ def test_what_the_kernel_itself_documents_stays(parameter: str):
 
 def free_names(text: str) -> str:
     return without_free_names(text, lambda kind, _: f"{kind}-1")
+
+
+def test_a_hostile_file_has_sections_of_a_newer_release(tmp_path: Path):
+    """What identifies somebody in them is not known: they are left out, and that is said."""
+    path = tmp_path / "a.txt"
+    text = (
+        "wirespeed-capture 1 m-12\nm-12 begin ports -\n\nm-12 end 0\n"
+        "m-12 begin tenants who\nowner planted-one of planted two\n\n"
+        "m-12 errors\nplanted-three\n\nm-12 end 0\nm-12 begin tcp-counts -\nTcp: 1\n\nm-12 end 0\n"
+        "m-12 done\n"
+    )
+    path.write_text(text)
+    done = CliRunner().invoke(cli, ["capture", "--anonymous", str(path)])
+    assert "planted" not in done.stdout and "who" not in done.stdout
+    assert "begin ports -" in done.stdout and "Tcp: 1" in done.stdout
+    assert "m-12 done" in done.stdout
+    assert "left out, as this release does not know their sections: tenants" in done.stderr
+    assert len(list(parse_capture(done.stdout, "made").all_sections())) == 2
+
+
+def test_every_section_that_a_collector_makes_is_known():
+    scripts = "\n".join((collector_script(60), windows_script()))
+    made = re.findall(r"(?m)^\s*(?:run|ask_card|Section|Text) ([a-z][\w-]+) ", scripts)
+    made += re.findall(r"\| files ([a-z][\w-]+) -", scripts)
+    made += [f"switch-{key}" for lines in COMMANDS.values() for key in lines]
+    assert len(made) > 100
+    assert not [name for name in made if not is_known(name)]

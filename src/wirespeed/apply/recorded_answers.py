@@ -19,12 +19,12 @@ from wirespeed.model.capture import NOT_THERE, Capture, Section
 from wirespeed.model.observed import Absent, Known, Observed
 
 CONTINUED = re.compile(r"\\\n\s*")
-RUN = re.compile(r"^\s*(?:\[.*\|\| )?(?:run|ask_card) (\S+) (\S+) (.+)$", re.M)
+RUN = re.compile(r"^[ \t]*(?:\[.*\|\| )?(?:run|ask_card) (\S+) (\S+) (.+)$", re.M)
 VARIABLE = re.compile(r"\\\$(\w+)")
 WORD = r"[A-Za-z0-9_.:@+-]+"
 """What a variable of the collector holds in a command that a step has too."""
-FILES = re.compile(r"\| files (\S+) -$|^\s*show (\S+) - grep -H ''", re.M)
-SHOWN = re.compile(r"^\s*show (\S+) - (\w+)$", re.M)
+FILES = re.compile(r"\| files (\S+) -$|^[ \t]*show (\S+) - grep -H ''", re.M)
+SHOWN = re.compile(r"^[ \t]*show (\S+) - (\w+)$", re.M)
 FUNCTION = re.compile(r"^(\w+)\(\) [({]\n(.*?)^[)}]", re.M | re.S)
 GREP = "grep -H ''"
 SEPARATOR = "\0"

@@ -8,14 +8,13 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from wirespeed import catalog
-from wirespeed.apply.spec_yaml import load_yaml
+from wirespeed.apply.spec_yaml import MAX_BYTES, load_yaml
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 from wirespeed.model.spec.members import read_spec_data
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.subnet import unusable
 
-MAX_SPEC_BYTES = 4 << 20
 MUST_BE = {
     "int_type": "a whole number",
     "bool_type": "true or false",
@@ -32,7 +31,7 @@ SAYS_ALL = ("value_error", "subnet_value")
 
 def parse_spec(text: str, where: str) -> Spec:
     """Read a spec. Raises InputError `spec.*` that names the place and what is wrong with it."""
-    if len(text) > MAX_SPEC_BYTES:
+    if len(text) > MAX_BYTES:
         raise _refusal("spec.too_long", where, f"{len(text)} characters")
     try:
         data = load_yaml(text)

@@ -28,7 +28,7 @@ from wirespeed.platforms.esxi.collector import esxi_collector_script
 from wirespeed.platforms.switch.collector import switch_form
 from wirespeed.platforms.windows.collector import windows_collector_script
 from wirespeed.runs.captures import collect
-from wirespeed.runs.unread_sections import unread_lines
+from wirespeed.runs.unread_sections import unknown_lines, unread_lines
 from wirespeed.terminal import echo, echo_capture
 
 MAX_NAME_CHARACTERS = 80
@@ -138,7 +138,8 @@ def _keep(captured: Captured, path: Path | None, hidden: bool) -> bool:
     else:
         write_whole(path, text)
         echo(f"{shown(where, 60)}: {path}")
-    for line in (*captured.warnings, *unread_lines(parsed)):
+    unknown = unknown_lines(parsed) if hidden else ()
+    for line in (*captured.warnings, *unknown, *unread_lines(parsed)):
         echo(f"  {line}", err=True)
     return parsed.complete
 

@@ -13,16 +13,24 @@ import re
 from functools import cache
 
 from wirespeed.catalog import platforms
-from wirespeed.doctor.anonymous_address import Addresses, is_mask, suffix, without_serial
+from wirespeed.doctor.anonymous_address import (
+    Addresses,
+    ipv6_parts,
+    is_mask,
+    suffix,
+    without_serial,
+)
 from wirespeed.doctor.anonymous_free import SYSTEM, without_free_names, without_long_words
 from wirespeed.doctor.anonymous_json import without_free_texts
 from wirespeed.doctor.anonymous_names import (
+    MAX_NAMES,
     MIN_NAME,
     WINDOWS_NAME,
     any_of,
     is_plain_netdev,
     is_plain_windows_name,
     names_of_netdevs,
+    too_many_names,
     words_of_release,
 )
 from wirespeed.doctor.anonymous_ovs import without_free_columns
@@ -56,6 +64,7 @@ from wirespeed.doctor.anonymous_patterns import (
 )
 from wirespeed.doctor.anonymous_text import without_free_settings, without_free_words
 from wirespeed.doctor.collector import collector_script
+from wirespeed.doctor.section_names import known_parts
 from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_capture
 
 NO_COUNTRY = frozenset({"ko", "xz", "gz", "so", "sh", "py", "rx", "tx", "hz", "hw", "sw", "fw"})
@@ -63,6 +72,8 @@ NOBODY = frozenset({"", "root", "nobody", "none", "(none)", "localhost", "locald
 SYSTEMS = frozenset({"debian", "ubuntu", "linux", "fedora", "centos", "rocky", "host", "server"})
 LONGEST_NAME, MOST_NAMES = 64, 5000
 """Of those that are looked for in every section."""
+LONGEST_LEARNED = 128
+"""Of a label's value: what is longer is replaced there alone."""
 BEGIN = "begin "
 MADE_BY_OTHERS = frozenset({("esxi-module", "name"), ("windows-wslconfig", "text")})
 """Names of a driver's parameters; what is gone through line by line."""
@@ -79,6 +90,7 @@ class Anonymizer:
         self._addresses = Addresses(key)
         self._macs: set[str] = set()
         self._made: list[str] = []
+        self._find: re.Pattern[str] | None = None
         self._names: dict[str, str] = {}
         self._versions: frozenset[str] = frozenset()
         self._netdevs: frozenset[str] = frozenset()
@@ -108,11 +120,15 @@ class Anonymizer:
             raise AssertionError("it was parsed")
         mark = header[2]
         lines = text[header.start() :].replace("\r\n", "\n")
-        parts = re.split(rf"^({re.escape(mark)} )", lines, flags=re.M)
-        # Twice: what the first round learns at a late place stands at an early one too.
+        parts = known_parts(re.split(rf"^({re.escape(mark)} )", lines, flags=re.M))
+        # Twice: what the first round learns at a late place stands at an early one too. Only then
+        # names are looked for: what finds them is made once.
         for _ in range(2):
             self._made.clear()
             made = [parts[0], *(self._part(part, f"{mark} ") for part in parts[1:])]
+            if len(self._names) > MAX_NAMES:
+                raise too_many_names(where)
+            self._find = any_of(self._names)
         return "".join(made)
 
     def line(self, text: str) -> str:
@@ -231,7 +247,7 @@ class Anonymizer:
         plain = text.strip().lower()
         if plain in _words() or is_plain_netdev(plain) or plain.isdecimal():
             return
-        if len(plain) >= MIN_NAME:
+        if MIN_NAME <= len(plain) <= LONGEST_LEARNED:
             self._names.setdefault(plain, self._word(kind, plain))
 
     def _learn_names(self, text: str) -> None:
@@ -262,9 +278,7 @@ class Anonymizer:
         return "\n".join(lines)
 
     def _replace_names(self, text: str) -> str:
-        if not self._names:
-            return text
-        return any_of(frozenset(self._names)).sub(self._known_name, text)
+        return self._find.sub(self._known_name, text) if self._find else text
 
     def _known_name(self, match: re.Match[str]) -> str:
         plain = match[0].lower()
@@ -367,18 +381,8 @@ class Anonymizer:
         return self._keep(str(self._addresses.ipv4(address, prefix))) + suffix(match[2])
 
     def _ipv6(self, match: re.Match[str]) -> str:
-        text, prefix = match[1], int(match[2] or 128)
-        first, last = text.split(":")[0], text.split(":")[-1]
-        # An address may stand before a port, or behind a number.
-        for before, part, after in (
-            ("", text, ""),
-            ("", text.removesuffix(f":{last}"), f":{last}"),
-            (f"{first}:", text.removeprefix(f"{first}:"), ""),
-        ):
-            try:
-                address = ipaddress.IPv6Address(part)
-            except ValueError:
-                continue
+        prefix = int(match[2] or 128)
+        for before, address, after in ipv6_parts(match):
             if prefix <= 128:
                 made = self._keep(str(self._addresses.ipv6(address, prefix)))
                 return before + made + after + suffix(match[2])

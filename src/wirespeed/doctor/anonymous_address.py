@@ -8,6 +8,9 @@ stands, and nobody without the key can turn it back. Pure.
 
 import hashlib
 import ipaddress
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 
 IPv4 = ipaddress.IPv4Address
@@ -25,6 +28,8 @@ SERIAL_CAPABILITY = 0x0003
 """PCI Express Base Specification: Device Serial Number Extended Capability, 8 bytes at +4."""
 MAX_CAPABILITIES = 64
 BYTES_A_LINE = 16
+LONGEST_IPV6 = 60
+"""With what may stand before and behind it."""
 
 
 class Addresses:
@@ -187,3 +192,22 @@ def without_serial(body: str, addresses: Addresses) -> str:
         at, seen = header >> 20 & ~3, seen + 1
     lines = [data[n : n + BYTES_A_LINE].hex(" ") for n in range(0, len(data), BYTES_A_LINE)]
     return "".join(f" {line}\n" for line in lines).rstrip("\n") + newline + rest
+
+
+def ipv6_parts(match: re.Match[str]) -> Iterator[tuple[str, ipaddress.IPv6Address, str]]:
+    """Give what may be meant by digits and colons: an address, and what stands around it."""
+    text, name = match[1], ""
+    prior = match.string[match.start() - 1 : match.start()]
+    if prior.isalnum() or prior == ".":
+        name, text = text[: text.find(":") + 1], text[text.find(":") + 1 :]
+    if text.count(":") < 2 or len(text) > LONGEST_IPV6:
+        return
+    first, last = text.split(":")[0], text.split(":")[-1]
+    # An address may stand before a port, or behind a number.
+    for before, part, after in (
+        ("", text, ""),
+        ("", text.removesuffix(f":{last}"), f":{last}"),
+        (f"{first}:", text.removeprefix(f"{first}:"), ""),
+    ):
+        with suppress(ValueError):
+            yield name + before, ipaddress.IPv6Address(part), after

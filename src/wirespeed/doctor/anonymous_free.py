@@ -14,7 +14,7 @@ Name = Callable[[str, str], str]
 
 LONGEST_WORD = 4096
 """No tool prints a word of that length; searches in one would take the square of it."""
-LONG_WORD = re.compile(rf"[\w.+@/:=-]{{{LONGEST_WORD},}}")
+LONG_WORD = re.compile(rf"(?<![\w.+@/:=-])[\w.+@/:=-]{{{LONGEST_WORD},}}")
 
 COMMAND_LINE = re.compile(r"(?m)^(/proc/cmdline:)(.*)$")
 PARAMETER = re.compile(r'(?:[^\s"]|"[^"]*(?:"|$))+')
@@ -73,7 +73,7 @@ IMAGE = re.compile(r"(?:\([a-z0-9,]+\))?/?(?:boot/)?(?:vmlinuz|bzImage|kernel)[\
 IP_FIELD = re.compile(r"[0-9.]+|eth\d+|en[a-z]\d[a-z0-9]*|off|none|on|any|dhcp|bootp|both")
 UUID_OF = re.compile(r"(?:PART)?UUID=[0-9A-Fa-f-]{8,36}")
 
-ALTNAMES = re.compile(r'("altnames":\[)([^\]]*)(\])')
+ALTNAMES = re.compile(r'("altnames":\[)((?:\s*"(?:[^"\\\n]|\\.)*+"\s*,?)*+)(\])')
 PATH = re.compile(r"(?<![\w.:/~\"\\-])((?:/[\w.@+~-]+)+)")
 SYSTEM = re.compile(
     r"/(?:sys|proc|dev|etc|usr|lib|lib64|bin|sbin|boot|home|Users)(?:/.*)?|"
@@ -125,7 +125,7 @@ def _is_of_the_kernel(value: str) -> bool:
 
 def _altnames(text: str, name: Name) -> str:
     return re.sub(
-        r'"((?:[^"\\]|\\.)*)"',
+        r'"((?:[^"\\]|\\.)*+)"',
         lambda m: m[0] if is_plain_netdev(m[1]) else f'"{name("name", m[1])}"',
         text,
     )

@@ -5,13 +5,17 @@ All other names of netdevs, namespaces, processes, adapters and switches are a p
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from wirespeed.model.capture import Capture
+from wirespeed.model.error import InputError
 
+LONGEST_NETDEV = 128
+"""Another name of a netdev: ALTIFNAMSIZ of the kernel."""
+MAX_NAMES = 10_000
+"""Of those that are looked for everywhere."""
 MIN_NAME = 3
 """What is shorter is not looked for: it stands everywhere."""
-PREDICTED = r"(?:en|eth|ib|sl|wl|ww)(?:[a-zA-Z]{0,2}\d{1,5})+"
+PREDICTED = r"(?:en|eth|ib|sl|wl|ww)(?:[a-zA-Z]{0,2}\d{1,5}+)+"
 """What systemd.net-naming-scheme(7) makes of a place; what the kernel itself counts."""
 COUNTED = (
     "bond team br vmbr virbr docker vnet dummy ifb macvlan macvtap ipvlan vlan wg tun tap usb em "
@@ -53,7 +57,7 @@ WINDOWS_NAME = ("windows-adapters", "windows-switches", "windows-teams", "window
 
 def is_plain_netdev(name: str) -> bool:
     """Tell whether a netdev is called as no person would call one of theirs."""
-    return NETDEV.fullmatch(name) is not None
+    return len(name) <= LONGEST_NETDEV and NETDEV.fullmatch(name) is not None
 
 
 def is_plain_windows_name(name: str) -> bool:
@@ -96,19 +100,35 @@ def words_of_release(text: str) -> Iterator[str]:
                 yield word
 
 
-@cache
-def any_of(names: Iterable[str]) -> re.Pattern[str]:
-    """Find whole names, the longest first; LVM doubles their dashes."""
+def any_of(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Find whole names, the longest first; LVM doubles their dashes. None where there are none."""
     every = {form for name in names for form in (name, name.replace("-", "--"))}
-    return re.compile(rf"(?<![A-Za-z0-9]){_branches(every)}(?![A-Za-z0-9])", re.I)
+    if not every:
+        return None
+    return re.compile(rf"(?<![A-Za-z0-9]){branches(every)}(?![A-Za-z0-9])", re.I)
 
 
-def _branches(names: Iterable[str], depth: int = MIN_NAME) -> str:
-    """Give one of `names`, by their first letters: not each of thousands is tried at each place."""
-    if not depth:
-        return f"(?:{'|'.join(map(re.escape, sorted(names, key=lambda n: (-len(n), n))))})"
+def branches(names: Iterable[str]) -> str:
+    """Give one of `names`, letter by letter: not each of thousands is tried at each place."""
     by_first: dict[str, list[str]] = {}
     for name in names:
         by_first.setdefault(name[:1], []).append(name[1:])
-    found = (re.escape(k) + _branches(v, depth - 1) for k, v in sorted(by_first.items()))
-    return f"(?:{'|'.join(found)})"
+    # One that ends here is taken where none that goes on is.
+    ends = "?" if by_first.pop("", None) else ""
+    if not by_first:
+        return ""
+    if len(by_first) == 1 and not ends:
+        ((letter, rest),) = by_first.items()
+        return re.escape(letter) + branches(rest)
+    found = (re.escape(letter) + branches(rest) for letter, rest in sorted(by_first.items()))
+    return f"(?:{'|'.join(found)}){ends}"
+
+
+def too_many_names(where: str) -> InputError:
+    """Say that a capture has more names than can be looked for."""
+    return InputError(
+        "capture.too_large",
+        where=where,
+        found=f"more than {MAX_NAMES} names of netdevs, hosts and the like",
+        so="they cannot all be looked for in the whole text, and none may stay",
+    )

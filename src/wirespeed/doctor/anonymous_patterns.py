@@ -15,9 +15,10 @@ ENX = re.compile(rf"(?<![A-Za-z0-9])(enx)({HEX}{{12}})(?!{HEX})")
 MAC_OCTETS = 6
 LONG_HEX = re.compile(rf"(?<!\w)(0[xX])?({HEX}{{12,}})(?!\w)")
 IPV6 = re.compile(
-    r"(?<![0-9A-Za-z.])([0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]*:[0-9A-Fa-f:]*(?:\d+(?:\.\d+){3})?)"
+    r"(?<![0-9A-Fa-f:])(?=[0-9A-Fa-f]*:[0-9A-Fa-f]*:)([0-9A-Fa-f:]++(?:(?:\.\d{1,3}+){3})?)"
     r"(?:/(\d{1,3}))?(?![\w:])"
 )
+"""All that may be one, once: behind a letter or a dot, what comes after the first colon."""
 IPV4 = re.compile(r"(?<![\d.])(?<![vV])(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d{1,2}))?(?!\d|\.\d)")
 DASHED_IPV4 = re.compile(r"\bip-\d{1,3}(?:-\d{1,3}){3}\b")
 VERSION_BEFORE = re.compile(

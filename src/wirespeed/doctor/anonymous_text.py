@@ -24,7 +24,7 @@ IRQBALANCE = re.compile(
 TUNED = re.compile(rf"(?m)^({re.escape(ACTIVE)}:)(.*)$")
 PROFILE = re.compile(r"\S+")
 WSL = re.compile(r"(?m)^(/etc/wsl\.conf:)(.*)$")
-SETTING = re.compile(r"(\s*)(\w+)(\s*=\s*)(.*?)(\s*)")
+SETTING = re.compile(r"(\s*)(\w+)(\s*=\s*)(.*)", re.S)
 SECTION = re.compile(r"\s*\[(?:automount|boot|experimental|filesystem|general|gpu|interop|network|"
                      r"time|user|wsl2?)\]\s*", re.I)  # fmt: skip
 PLAIN_VALUE = re.compile(
@@ -39,7 +39,7 @@ OF_SYSTEM = re.compile(r"(?:PRETTY_)?NAME|VERSION\w{0,12}|ID|ID_LIKE|PLATFORM_ID
 CRASH_LINE = re.compile(
     r"\s*|\*+|\*\s+Bugcheck Analysis\s+\*|[A-Z0-9_]+ \([0-9a-f]{1,16}\)|STACK_TEXT:\s*|"
     r"(?:SYMBOL_NAME|MODULE_NAME|IMAGE_NAME|BUGCHECK_CODE|BUGCHECK_P\d):\s*[\w.!+$?@<>:~-]{1,200}|"
-    r"[0-9a-f`:. \t()-]{0,200}(?:\(Inline Function\))?[0-9a-f`:. \t()-]{0,200}"
+    r"(?:[0-9a-f`:. \t()-]{0,200}\(Inline Function\))?[0-9a-f`:. \t()-]{0,200}"
     r"[A-Za-z_][\w.-]{0,63}(?:![\w$?@<>:~]{1,128}(?:\+0x[0-9a-fA-F]+)?|\+0x[0-9a-fA-F]+)\s*"
 )
 
@@ -144,7 +144,9 @@ def _setting(line: str, name: Name) -> str:
     match = SETTING.fullmatch(line)
     if match is None:
         return name(line)
-    indent, key, equals, value, rest = match.groups()
+    indent, key, equals, text = match.groups()
+    value = text.rstrip()
+    rest = text[len(value) :]
     if key.lower() in NAMED_LATER or PLAIN_VALUE.fullmatch(value):
         return line
     if value.isascii() and is_plain_windows_name(value):

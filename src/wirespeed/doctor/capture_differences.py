@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from wirespeed.doctor.anonymous_names import branches
 from wirespeed.doctor.host_state import differences, values_of
 from wirespeed.model.capture import Capture, Section, parse_capture
 from wirespeed.model.fact import HostFacts
 
-NAME = re.compile(r"^\s*([A-Za-z][\w .()/-]{0,60}?)\s*:(?:\s|$)", re.M)
+NAME = re.compile(r"^[ \t]*([A-Za-z][\w .()/-]{0,60}?)[ \t]*:(?:\s|$)", re.M)
 DRIVER, BUS = re.compile(r"^driver: (\S+)$", re.M), re.compile(r"^bus-info: (\S+)$", re.M)
 SHOWN = 12
 """Names of a section that only one capture has."""
@@ -63,8 +64,7 @@ def _renamed(text: str, first: Capture) -> str:
     if not names:
         return text
     # At once: the name that one port gets may be what another had.
-    words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    return re.sub(rf"(?<![\w.])(?:{words})(?!\w)", lambda match: names[match[0]], text)
+    return re.sub(rf"(?<![\w.]){branches(names)}(?!\w)", lambda match: names[match[0]], text)
 
 
 def _names(one: Capture, other: Capture) -> Iterator[str]:

@@ -18,6 +18,11 @@ from wirespeed.model.shown import shown
 
 REVERSE = "_bidir_reverse"
 """What iperf3 adds to the name of a sum for what the server sent."""
+MAX_BYTES = 4 << 20
+"""Of what a tool printed; iperf3 prints 400 bytes a second and stream."""
+MAX_EVENTS = 100_000
+"""One a second is printed by `iperf3 --json-stream`: a day has 86,400."""
+SPACES = re.compile(r"\s*+")
 SHORT_S = 5.0
 FULL_PERCENT = 90.0
 """Of one core: a thread that has no more of it was the bound."""
@@ -27,19 +32,14 @@ MEBI = 1 << 20
 PERFTEST_ROW = re.compile(r"^ *(\d+) +(\d+) +(-?[\d.]+) +(-?[\d.]+)[ \t]+(-?[\d.]+) *$", re.M)
 PERFTEST_HEAD = re.compile(r"BW average\[(Mi?B/sec|Gb/sec)\]")
 """perftest_parameters.h, RESULT_FMT: MiB/sec since 24.07, MB/sec before; both are 2^20 bytes."""
-NETPERF_ROW = re.compile(r"10\^6bits/sec[^\n]*\n\s*\n?\s*([\d. ]+)$", re.M)
-NETPERF_UDP = re.compile(
-    r"Okay Errors[^\n]*\n[^\n]*10\^6bits/sec[^\n]*\s+"
-    r"\d+ +\d+ +([\d.]+) +\d+ +\d+ +[\d.]+[^\n]*\n *\d+ +[\d.]+ +\d+ +([\d.]+)"
-)
-"""nettest_omni.c, send_udp_stream: a row of what was sent, and one of what was received.
-
-Seconds stand in the first, and the throughput behind the messages of the second.
-"""
+NETPERF_UNIT = "10^6bits/sec"
+NETPERF_UDP = "Okay Errors"
+NUMBERS = re.compile(r"[\d. ]+")
 NETPERF_PAIR = re.compile(r"^THROUGHPUT=([\d.]+)$", re.M)
 NETPERF_UNITS = re.compile(r"^THROUGHPUT_UNITS=(\S+)$", re.M)
 QPERF = re.compile(
-    r"^\s*(?:(\w+):\s*$|(?:recv_)?bw\s*=\s*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec)", re.M
+    r"^[ \t]*(?:(\w+):[ \t\r]*$|(?:recv_)?bw[ \t]*=[ \t]*([\d.]+) ([KMGT]?)(B|b|bits|bytes)/sec)",
+    re.M,
 )
 """qperf.c, show_info: a test's name or its `bw`; where it prints two, `recv_bw` is what arrived."""
 SOCKPERF = re.compile(r"Summary: BandWidth is ([\d.]+) MBps \(([\d.]+) Mbps\)")
@@ -48,6 +48,8 @@ SCALES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 def parse_measured(text: str, where: str) -> MeasuredBy:
     """Read one run. Raises InputError `measured_by.unknown`, `measured_by.no_figure`."""
+    if len(text) > MAX_BYTES:
+        raise _no_figure(where, f"it has more than {MAX_BYTES >> 20} MiB")
     for parse in (_iperf3, _perftest, _netperf, _qperf, _sockperf):
         found = _tried(parse, text, where)
         if found is not None:
@@ -66,7 +68,7 @@ def parse_measured(text: str, where: str) -> MeasuredBy:
 def _tried(parse: Callable[[str], MeasuredBy | None], text: str, where: str) -> MeasuredBy | None:
     try:
         return parse(text)
-    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+    except (LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise _no_figure(where, shown(str(error), 120)) from None
 
 
@@ -142,16 +144,24 @@ def _parts(text: str) -> dict[str, Any]:
     --json-stream-full-output the whole after these.
     """
     decoder, found = json.JSONDecoder(object_pairs_hook=_first), []
-    while text := text.lstrip():
-        one, end = decoder.raw_decode(text)
+    at = _after_spaces(text, 0)
+    while at < len(text):
+        one, at = decoder.raw_decode(text, at)
         found.append(one)
-        text = text[end:]
+        if len(found) > MAX_EVENTS:
+            raise ValueError(f"it holds more than {MAX_EVENTS} events")
+        at = _after_spaces(text, at)
     events = [one for one in found if "event" in one]
     wholes: list[dict[str, Any]] = [one for one in found if "event" not in one]
     runs = len(wholes) or [one["event"] for one in events].count("start")
     if runs > 1:
         raise ValueError(f"it holds {runs} runs")
     return wholes[0] if wholes else {one["event"]: one["data"] for one in events}
+
+
+def _after_spaces(text: str, at: int) -> int:
+    match = SPACES.match(text, at)
+    return match.end() if match else at
 
 
 def _first(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -167,10 +177,11 @@ def _perftest(text: str) -> MeasuredBy | None:
     head = PERFTEST_HEAD.search(text)
     if head is None:
         return None
-    rows = [match.groups() for match in PERFTEST_ROW.finditer(text)]
-    if not rows:
+    rows = (match.groups() for match in PERFTEST_ROW.finditer(text))
+    best = max(rows, key=lambda row: float(row[3]), default=None)
+    if best is None:
         raise ValueError("perftest printed no row of figures")
-    size, count, _, average, message_mpps = max(rows, key=lambda row: float(row[3]))
+    size, count, _, average, message_mpps = best
     measured = float(average) * (1e9 if head[1] == "Gb/sec" else 8 * MEBI)
     by_messages = float(message_mpps) * 1e6 * int(size) * 8
     doubts = []
@@ -201,18 +212,18 @@ def _perftest(text: str) -> MeasuredBy | None:
 
 def _netperf(text: str) -> MeasuredBy | None:
     pair, units = NETPERF_PAIR.search(text), NETPERF_UNITS.search(text)
-    row, udp = NETPERF_ROW.search(text), NETPERF_UDP.search(text)
+    rows = _netperf_rows(text)
     if pair is not None:
         if units is None or units[1] != "10^6bits/s":
             raise ValueError("netperf's THROUGHPUT_UNITS are not 10^6bits/s")
         megabits, seconds = float(pair[1]), None
-    elif "Okay Errors" in text:
-        if udp is None:
+    elif NETPERF_UDP in text:
+        # nettest_omni.c, send_udp_stream: a row of what was sent, and one of what was received.
+        if len(rows) < 2:
             raise ValueError("netperf did not print what was sent and received in 10^6bits/sec")
-        megabits, seconds = float(udp[2]), float(udp[1])
-    elif row is not None:
-        words = row[1].split()
-        megabits, seconds = float(words[4]), float(words[3])
+        megabits, seconds = float(rows[1][3]), float(rows[0][2])
+    elif rows:
+        megabits, seconds = float(rows[0][4]), float(rows[0][3])
     else:
         return None
     limits = ["one netperf has one stream in one thread"]
@@ -222,6 +233,13 @@ def _netperf(text: str) -> MeasuredBy | None:
     return MeasuredBy(
         tool="netperf", measured_bps=megabits * 1e6, conditions=conditions, limits=tuple(limits)
     )
+
+
+def _netperf_rows(text: str) -> list[list[str]]:
+    """Give the words of the rows below the line with the unit: numbers, and the first two."""
+    table = text.partition(NETPERF_UNIT)[2].partition("\n")[2].lstrip()
+    lines = (line.strip() for line in table.split("\n", 2)[:2])
+    return [line.split() for line in lines if NUMBERS.fullmatch(line)]
 
 
 def _qperf(text: str) -> MeasuredBy | None:

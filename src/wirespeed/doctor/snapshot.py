@@ -55,7 +55,7 @@ VULNERABILITY = re.compile(r"^Vulnerability ([^:\n]+):\s*(.+)$", re.M)
 NODE_FILE = re.compile(r"/sys/devices/system/node/node\d+/cpulist")
 NUMA = re.compile(r"^/sys(/devices/\S+)/numa_node (-?\d+)$", re.M)
 TREE = re.compile(r"^\.\./\.\./\.\.(/devices/\S+)$", re.M)
-DRIVER = re.compile(r"^\s*Kernel driver in use: (\S+)$", re.M)
+DRIVER = re.compile(r"^[ \t]*Kernel driver in use: (\S+)$", re.M)
 HEX = re.compile(r"^[0-9a-f]{2,3}: ((?:[0-9a-f]{2} ?){16})$", re.M)
 JOURNAL = re.compile(r"^(\[ *[\d.]+\]) \S+ kernel: ", re.M)
 
@@ -220,7 +220,7 @@ def _default_pool(meminfo: str) -> dict[str, str]:
 
 
 def _line(text: str, name: str, colon: str = ":") -> re.Match[str] | None:
-    return re.search(rf"^\s*{name}{colon}[ \t]*(\S[^\n]*)$", text, re.M)
+    return re.search(rf"^[ \t]*{name}{colon}[ \t]*(\S[^\n]*)$", text, re.M)
 
 
 def _net_sections(

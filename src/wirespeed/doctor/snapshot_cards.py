@@ -15,8 +15,8 @@ MLXLINK = re.compile(
     r"^#\d+ m[sl]x?t?link -d ((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d) (-[mec]|--rx_fec.*)$",
     re.M,
 )
-HEADING = re.compile(r"^(\w[^:\n]*)\n-{4,}\s*$", re.M)
-FIELD = re.compile(r"^(\S[^:\n]*?) *: (.*\S)\s*$", re.M)
+HEADING = re.compile(r"^(\w[^:\n]*)\n-{4,}[ \t]*$", re.M)
+FIELD = re.compile(r"^(\S[^:\n]*): (.*\S.*)$", re.M)
 LIST = re.compile(r"[^\s,\[(]+(?:,[^\s,\[(]+)+")
 QOS = re.compile(r"^mlnx_qos -i (\S+)\n", re.M)
 REPORTER = re.compile(r"^  reporter (\S+)\n    state (\w+) error (\d+) recover (\d+)", re.M)
@@ -70,7 +70,8 @@ def _mlxlink(text: str) -> Iterator[Section]:
     found: dict[tuple[str, str], dict[str, dict[str, object]]] = {}
     runs = [*MLXLINK.finditer(text)]
     for match in runs:
-        output = text[match.end() :].partition("\n#")[0]
+        ends = text.find("\n#", match.end())
+        output = text[match.end() : ends if ends >= 0 else None]
         if "Errors detected while running" in output:
             continue
         section = "mlxlink-fec" if match[2].startswith("--") else "mlxlink"
@@ -84,6 +85,7 @@ def _mlxlink(text: str) -> Iterator[Section]:
 
 def _field(name: str, value: str) -> tuple[str, object]:
     """A list of lanes is one in JSON, too; with the alarms behind it, it is one text."""
+    name, value = name.rstrip(), value.rstrip()
     return name, {"values": value.split(",")} if LIST.fullmatch(value) else value
 
 

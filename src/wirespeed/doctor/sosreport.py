@@ -224,7 +224,7 @@ def _virtualization(hostnamectl: str, dmidecode: str) -> Iterator[Section]:
 
     Where systemd did not answer, nothing: that is not bare metal.
     """
-    match = re.search(r"^\s*Virtualization: (\S+)", hostnamectl, re.M)
+    match = re.search(r"^[ \t]*Virtualization: (\S+)", hostnamectl, re.M)
     word = match[1] if match else "none" if "Operating System:" in hostnamectl else ""
     found = []
     if word in CONTAINERS:

@@ -18,7 +18,7 @@ VENDOR_DEVICE = re.compile(
 LINK = re.compile(r"Speed (\d+(?:\.\d)?)GT/s(?: \([a-z]+\))?, Width x(\d{1,2})\b")
 SRIOV = re.compile(r"Initial VFs: \d+, Total VFs: (\d+), Number of VFs: (\d+)")
 STRIDE = re.compile(r"VF offset: (\d+), stride: (\d+)")
-NODE = re.compile(r"^\s*NUMA node: (-?\d+)", re.M)
+NODE = re.compile(r"^[ \t]*NUMA node: (-?\d+)", re.M)
 DEVICES = "/sys/bus/pci/devices"
 FUNCTION_PATH = re.compile(r"/[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$")
 

@@ -10,10 +10,10 @@ from wirespeed.model.fact import Fact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 TRUST = re.compile(r"^Priority trust state: *(pcp|dscp)\b", re.M)
-ENABLED = re.compile(r"^\s*enabled:?\s+((?:[01]\s*){8})$", re.M)
+ENABLED = re.compile(r"^[ \t]*enabled:?[ \t]+((?:[01][ \t]*){8})$", re.M)
 PRIORITIES = re.compile(r"(?:prio|pg|tc)-pfc ((?:[0-7]:(?:on|off)\s*){8})")
 DSCP = re.compile(r"\bdscp-prio \S+:[0-7]")
-DSCP_OF_DCB = re.compile(r"(\S+):([0-7])(?!\S)")
+DSCP_OF_DCB = re.compile(r"(\S+):([0-7])")
 DSCP_NAMES = {
     "default": 0,
     **{f"CS{n}": 8 * n for n in range(8)},
@@ -26,7 +26,7 @@ DSCP_NAMES = {
 dcb/dcb_app.c): RFC 2474, RFC 2597, RFC 3246. The words are of earlier versions; Red Hat keeps
 them behind the newer names, and the last name of a value counts (rtnl_tab_initialize())."""
 MOST_DSCP = 63
-DSCP_OF_QOS = re.compile(r"^\s*prio:([0-7]) dscp:((?:\d{2},)+)\s*$", re.M)
+DSCP_OF_QOS = re.compile(r"^[ \t]*prio:([0-7]) dscp:((?:\d{2},)+)[ \t]*$", re.M)
 """mlnx_qos, `dscp2prio mapping`: `prio:3 dscp:31,30,29,28,27,26,25,24,`."""
 PRIORITY_COUNT = 8
 ECN = re.compile(r"(roce_[nr]p) ([0-7]) ([01])")
@@ -147,7 +147,7 @@ def _map_of_app(text: Observed[str]) -> Observed[dict[int, int]]:
     for line in text.value.splitlines():
         if not line.strip().startswith("dscp-prio"):
             continue
-        for name, priority in DSCP_OF_DCB.findall(line):
+        for name, priority in (m.groups() for m in map(DSCP_OF_DCB.fullmatch, line.split()) if m):
             dscp = _dscp(name)
             if dscp is None:
                 reason = f"{name[:20]!r} is a DSCP's name in this host's rt_dsfield alone"

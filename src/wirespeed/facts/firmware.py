@@ -13,7 +13,7 @@ from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, U
 RESETS = {"mstconfig": "mstfwreset", "mlxconfig": "mlxfwreset"}
 """By the tool that reads settings, the one that resets the card; NVIDIA's own and the free one."""
 COLUMNS = ("Default", "Current", "Next Boot")
-HEADER = re.compile(r"^\s*Configurations:[ \t]+(.*\S)\s*$", re.M)
+HEADER = re.compile(r"^[ \t]*Configurations:[ \t]+(\S.*)$", re.M)
 ROW = re.compile(r"[*\s]*(?:RO\s+)?([A-Z][A-Z0-9_]+(?:[a-z]\w*)?(?:\[[\d.]+\])?)\s+(\S.*\S|\S)\s*")
 
 

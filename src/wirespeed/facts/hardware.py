@@ -22,8 +22,8 @@ DEVICE = "Memory Device"
 DIMMS = "dmidecode -t 17"
 MOST_DIMMS = 256
 LINE = re.compile(r"\s+([A-Z][A-Za-z ]{1,40}): (.{1,100})")
-PART = re.compile(r"^\s*\[PN\] Part number: (.{1,80})$", re.M)
-PRODUCT = re.compile(r"^\s*Product Name: (.{1,200})$", re.M)
+PART = re.compile(r"^[ \t]*\[PN\] Part number: (.{1,80})$", re.M)
+PRODUCT = re.compile(r"^[ \t]*Product Name: (.{1,200})$", re.M)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from wirespeed.model.observed import Absent, Known, Observed, read_as
 PATH = "/sys/kernel/security/lockdown"
 VARIABLE = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 CHOSEN = re.compile(r"\[(none|integrity|confidentiality)\]")
-BYTES = re.compile(r"(?:\s*\d+){4}\s*([01])\s*")
+BYTES = re.compile(r"(?:\s*\d{1,3}\b){4}\s*([01])\s*")
 """The variable's attributes, and its one byte: UEFI specification, 8.2 and 3.3."""
 
 

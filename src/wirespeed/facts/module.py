@@ -196,7 +196,7 @@ def _complaints(log: Observed[str], names: set[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     lines = log.value.splitlines() if isinstance(log, Known) else []
     for line in filter(COMPLAINT.search, lines):
-        about = names.intersection(re.split(r"[\s:]*\s|:$", line))
+        about = names.intersection(word.rstrip(":") for word in line.split())
         event = MLX5_EVENT.search(line)
         fault = event[2] if event else line.rpartition(": ")[2]
         for name in about:
@@ -211,7 +211,9 @@ def _unplugged(log: Observed[str], names: set[str]) -> frozenset[str]:
     last: dict[str, str] = {}
     for line in log.value.splitlines() if isinstance(log, Known) else ():
         if event := MLX5_EVENT.search(line):
-            last |= dict.fromkeys(names.intersection(re.split(r"[\s:]*\s|:$", line)), event[1])
+            last |= dict.fromkeys(
+                names.intersection(word.rstrip(":") for word in line.split()), event[1]
+            )
     return frozenset(name for name, said in last.items() if said == UNPLUGGED)
 
 

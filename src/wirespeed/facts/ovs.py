@@ -313,8 +313,8 @@ def _flows(capture: Capture) -> tuple[Observed[int], Observed[int]]:
     text = _without_stamp(capture.text("ovs-upcall", UPCALL))
     if not isinstance(text, Known):
         return text, text
-    flows = re.findall(r"^\s*flows\s*: \(current (\d{1,12})\)", text.value, re.M)
-    offloaded = re.findall(r"^\s*offloaded flows\s*: (\d{1,12})\s*$", text.value, re.M)
+    flows = re.findall(r"^[ \t]*flows[ \t]*: \(current (\d{1,12})\)", text.value, re.M)
+    offloaded = re.findall(r"^[ \t]*offloaded flows[ \t]*: (\d{1,12})[ \t]*$", text.value, re.M)
     if not flows:
         return (Unreadable("it lists no datapath", UPCALL),) * 2
     return (

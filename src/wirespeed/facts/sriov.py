@@ -15,6 +15,7 @@ ATTRIBUTES = (
     "sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "sriov_offset", "sriov_stride",
     "vendor", "device",
 )  # fmt: skip
+MAX_VFS = 0xFFFF
 MELLANOX = 0x15B3
 MELLANOX_VF_DEVICES = frozenset(
     {0x1002, 0x1004, 0x1012, 0x1014, 0x1016, 0x1018, 0x101A, 0x101C, 0x101E, 0xA2D3}
@@ -102,11 +103,11 @@ sriov_files | files sriov -
                 pci_address=address,
                 vendor=read_as(read("vendor"), _hexadecimal),
                 device=read_as(read("device"), _hexadecimal),
-                total_vfs=read_as(read("sriov_totalvfs"), int),
-                num_vfs=read_as(read("sriov_numvfs"), int),
+                total_vfs=read_as(read("sriov_totalvfs"), _register),
+                num_vfs=read_as(read("sriov_numvfs"), _register),
                 drivers_autoprobe=read_as(read("sriov_drivers_autoprobe"), _flag),
-                vf_offset=read_as(read("sriov_offset"), int),
-                vf_stride=read_as(read("sriov_stride"), int),
+                vf_offset=read_as(read("sriov_offset"), _register),
+                vf_stride=read_as(read("sriov_stride"), _register),
                 vfs=tuple(vfs.get(address, ())),
             )
         return cls(pfs)
@@ -118,6 +119,14 @@ def physical_function(host: HostFacts, port: Port) -> SriovPf:
     if pf is None or port.kind is not PortKind.PHYSICAL or pf.is_lent_vf:
         raise DoesNotApplyError("it is not a physical function")
     return pf
+
+
+def _register(text: str) -> int:
+    """Read a number of 16 bits, as TotalVFs, NumVFs, First VF Offset and VF Stride are (SR-IOV)."""
+    number = int(text)
+    if not 0 <= number <= MAX_VFS:
+        raise ValueError(f"{number} is not a number of 16 bits")
+    return number
 
 
 def _hexadecimal(text: str) -> int:

@@ -172,7 +172,7 @@ def _hash_function(answer: Observed[str]) -> Observed[str]:
     lines = _part(answer, "RSS hash function")
     if not isinstance(lines, Known):
         return lines
-    match = re.search(r"^\s+([\w-]+): on$", lines.value, re.M)
+    match = re.search(r"^[ \t]+([\w-]+): on$", lines.value, re.M)
     if match is None:
         return Absent(lines.source, "none is on")
     return Known(match[1], lines.source)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Never
 
+from wirespeed.facts.sriov import MAX_VFS
 from wirespeed.formats.wanted import Key, Setting, Value, WantedPort
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
@@ -20,6 +21,8 @@ NUMBERS = {Key.MTU, Key.RX_RING, Key.TX_RING, Key.CHANNELS, Key.VFS, Key.VLAN, K
 NUMBERS |= {Key.MAX_RATE, Key.REPRESENTOR_MTU, Key.TAG, Key.TAG_MTU}
 TEXTS = {Key.ADDRESS, Key.MAC, Key.DRIVER, Key.ESWITCH, Key.BRIDGE, Key.TAG_NETDEV}
 TEXTS |= {Key.TAG_ADDRESS}
+MAX_NUMBER = 0xFFFF_FFFF
+"""No setting of a netdev is longer than 32 bits."""
 MOST = 120
 """Characters of a value in a line."""
 SECRET = re.compile(r"passw|secret|psk|private|token|credential|auth|(^|[-_])keys?$", re.I)
@@ -71,7 +74,12 @@ class Source:
         if key in NUMBERS:
             text = str(value)
             is_number = not isinstance(value, bool | float) and text.isascii() and text.isdecimal()
-            return int(text) if is_number else self.refuse(path, value, "a whole number")
+            most = MAX_VFS if key is Key.VFS else MAX_NUMBER
+            if is_number and len(text.lstrip("0")) <= len(str(most)) and int(text) <= most:
+                return int(text)
+            kind = f"a whole number of at most {most}" if is_number else "a whole number"
+            why = " (TotalVFs has 16 bits in PCI Express)" if is_number and most == MAX_VFS else ""
+            return self.refuse(path, value, kind + why)
         flag = FLAGS.get(str(value).lower())
         return self.refuse(path, value, "yes or no") if flag is None else flag
 
@@ -91,6 +99,13 @@ class Found:
     notes: list[str] = field(default_factory=list)
     netdevs: set[tuple[WantedPort, int]] = field(default_factory=set)
     """VFs that the host's own driver has."""
+    _by_netdev: dict[str, WantedPort] = field(init=False, repr=False)
+    _by_address: dict[str, WantedPort] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Find a port by either name at once: a file may name each of many thousand times."""
+        self._by_netdev = {port.netdev: port for port in reversed(self.ports)}
+        self._by_address = {port.pci_address: port for port in reversed(self.ports)}
 
     def set(
         self, source: Source, path: str, port: WantedPort, key: Key, value: Any, vf: int | None
@@ -121,13 +136,12 @@ class Found:
 
     def named(self, netdev: str) -> WantedPort | None:
         """Give the port of a netdev of the host; None: it has none that is a card's."""
-        return next((port for port in self.ports if port.netdev == netdev), None)
+        return self._by_netdev.get(netdev)
 
     def at(self, source: Source, path: str, address: str) -> WantedPort:
         """Give the port at a PCI address."""
-        for port in self.ports:
-            if port.pci_address == address:
-                return port
+        if address in self._by_address:
+            return self._by_address[address]
         has = ", ".join(port.pci_address for port in self.ports) or "none"
         return source.refuse(path, address, f"a port of {self.name}, which has {has}")
 

@@ -5,6 +5,7 @@ an error; one that a spec has no word for is listed.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from wirespeed.formats.found import Found, Source
@@ -98,15 +99,21 @@ def _vf(
     found: Found, source: Source, path: str, netdev: str, fields: dict[str, Any], pf: WantedPort,
     vfs: dict[str, tuple[WantedPort, int]],
 ) -> None:  # fmt: skip
-    numbers = [vf for vf in range(len(pf.vf_addresses)) if vf_netdev(pf.netdev, vf) == netdev]
-    if not numbers:
+    vf = _vf_numbers(pf.netdev, len(pf.vf_addresses)).get(netdev)
+    if vf is None:
         found.unsaid(source, f"{path} (which VF of {pf.netdev} it is, is not known)", fields)
         return
-    vfs[netdev] = (pf, numbers[0])
-    found.netdevs.add((pf, numbers[0]))
+    vfs[netdev] = (pf, vf)
+    found.netdevs.add((pf, vf))
     for name, value in fields.items():
         if name != "link":
             found.unsaid(source, f"{path}.{name}", value)
+
+
+@lru_cache(maxsize=64)
+def _vf_numbers(netdev: str, count: int) -> dict[str | None, int]:
+    """Give the number of each VF of a port, by the name that its netdev has."""
+    return {vf_netdev(netdev, vf): vf for vf in reversed(range(count))}
 
 
 def _vlan(

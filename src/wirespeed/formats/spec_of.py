@@ -23,6 +23,9 @@ from wirespeed.model.subnet import unusable
 
 PAUSE = (Key.PAUSE_AUTONEG, Key.PAUSE_RX, Key.PAUSE_TX)
 UNDERLAY = "underlay"
+MAX_GUESTS = 5000
+"""Some forty ports with all the VFs that a ConnectX has; the spec has 7 values for each."""
+MAX_LINES = 20
 BRIDGE = "br-"
 """What a network's bridge is called by, before the network's name."""
 
@@ -36,7 +39,8 @@ def spec_data(
 ) -> dict[str, Any]:
     """Give the data of a spec; hosts are in the order of their addresses.
 
-    Raises InputError `formats.says_nothing`, `formats.subnet_missing`, `formats.segment_missing`.
+    Raises InputError `formats.says_nothing`, `formats.subnet_missing`, `formats.segment_missing`,
+    `formats.too_many_vfs`.
     """
     hosts = [WantedHost(one.name, _ports(one), tuple(one.settings.values()), ()) for one in founds]
     for host in hosts:
@@ -44,7 +48,9 @@ def spec_data(
             raise InputError(
                 "formats.says_nothing",
                 where=host.name,
-                found="\n".join(next(one for one in founds if one.name == host.name).others)
+                found="\n".join(
+                    next(one for one in founds if one.name == host.name).others[:MAX_LINES]
+                )
                 or "the files configure no port of this host",
                 so="no spec was made",
                 next="give the files of this host, or leave it out of --host",
@@ -188,6 +194,7 @@ def _guests(
     netdevs: set[tuple[str, WantedPort, int]], subnets: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
     """Give the networks and guests of a spec of VFs."""
+    _refuse_many(hosts, vlans)
     numbers = list(dict.fromkeys(vlan for of in vlans.values() for vlan in of))
     names = [UNDERLAY, *(f"vlan{number}" for number in numbers)]
     _require_subnets("VLANs", "legacy-vlan", names, subnets)
@@ -204,6 +211,20 @@ def _guests(
             _each_guest(hosts, {h: [f"vlan{v}" for v in of] for h, of in vlans.items()}, netdevs)
         ),
     }
+
+
+def _refuse_many(hosts: list[WantedHost], vfs: Mapping[str, Sequence[object]]) -> None:
+    """Raise InputError `formats.too_many_vfs` where a spec of them could not be read again."""
+    total = sum(map(len, vfs.values()))
+    if total > MAX_GUESTS:
+        raise InputError(
+            "formats.too_many_vfs",
+            where=", ".join(host.name for host in hosts),
+            found=f"{total} VFs with a network; a spec has a guest for each, and at most "
+            f"{MAX_GUESTS} guests",
+            so="no spec was made",
+            next="give the files of fewer hosts, or correct the number of VFs",
+        )
 
 
 def _require_subnets(
@@ -262,6 +283,7 @@ def _behind_bridges(
     subnets: Mapping[str, str], segments: Mapping[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     """Give the networks and guests of a spec of VFs whose representors are in bridges."""
+    _refuse_many(hosts, bridged)
     _require_subnets("bridges", "ovs-tc", [UNDERLAY, *mtus], subnets)
     missing = [name for name in mtus if name not in segments]
     if missing:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from wirespeed.facts.sriov import MAX_VFS
 from wirespeed.formats.found import Found, Source
 from wirespeed.formats.sriov_operator import API, MAY, NAMESPACE, NODE, OVS_VF, VF
 from wirespeed.formats.wanted import Key, WantedPort
@@ -42,7 +43,7 @@ OTHER_KINDS = {
 }  # fmt: skip
 USUAL = {"networkNamespace": "default", "capabilities": MAY}
 """What `export-spec` writes, and what says nothing of a host."""
-PF_NAME = re.compile(r"([^#]+)(?:#(\d+)-(\d+))?")
+PF_NAME = re.compile(r"([^#]+)(?:#(\d{1,5})-(\d{1,5}))?")
 NAMES = "A spec does not say the names of resources and networks, which pods ask for."
 NOTE = "Which VF has which VLAN the operator decides: they are taken in the order of the networks."
 
@@ -63,6 +64,8 @@ class _Networks:
     vfs: dict[str, list[tuple[WantedPort, int]]] = field(default_factory=dict)
     ports: dict[str, list[WantedPort]] = field(default_factory=dict)
     of: dict[str, list[_Network]] = field(default_factory=dict)
+    count: int = 0
+    """Of VFs, in all policies that were read."""
 
 
 def read_sriov_operator(found: Found, sources: Sequence[Source]) -> None:
@@ -138,6 +141,11 @@ def _policy(
         if "mtu" in spec:
             found.set(source, f"{path}.mtu", port, Key.MTU, spec["mtu"], None)
         networks.ports.setdefault(resource, []).append(port)
+        networks.count += len(vfs)
+        if networks.count > MAX_VFS:
+            source.refuse(
+                f"{path}.numVfs", networks.count, f"at most {MAX_VFS} VFs in all policies of a host"
+            )
         for vf in vfs:
             networks.vfs.setdefault(resource, []).append((port, vf))
             if kind == "netdevice":

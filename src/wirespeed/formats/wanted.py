@@ -1,8 +1,9 @@
 """What the steps of a host want of its ports, one setting each: none is lost in a format."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from wirespeed.approaches.traits import RequestedStep
 from wirespeed.catalog import read_step
@@ -78,13 +79,18 @@ PLACES = {"step", "netdev", "pci_address", "vf", "has_representors"}
 """Fields that say of what a step is, and what it waits for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WantedPort:
     """A port, and where its VFs will be."""
 
     pci_address: str
     netdev: str
-    vf_addresses: tuple[str, ...] = ()
+    vf_addresses: tuple[str, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def vf_numbers(self) -> dict[str, int]:
+        """Give the number of each VF, by its address."""
+        return {address: vf for vf, address in enumerate(self.vf_addresses)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ class Setting:
         return f"{where}: {self.key} {'no' if self.value is False else self.value}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WantedHost:
     """All that is wanted of a host."""
 
@@ -116,13 +122,19 @@ class WantedHost:
 
     def of(self, port: WantedPort, vf: int | None = None) -> dict[Key, Value]:
         """Give what is wanted of a port itself, or of one VF."""
-        mine = [one for one in self.settings if one.port == port and one.vf == vf]
-        return {one.key: one.value for one in mine}
+        return dict(self._by_place.get((port, vf), {}))
 
     def vfs(self, port: WantedPort) -> list[int]:
         """Give the VFs of a port of which something is wanted."""
-        mine = {one.vf for one in self.settings if one.port == port}
-        return sorted(vf for vf in mine if vf is not None)
+        return sorted(vf for of, vf in self._by_place if of == port and vf is not None)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[WantedPort, int | None], dict[Key, Value]]:
+        """Give the settings of each port and VF: there may be 65,535, each asked for alone."""
+        found: dict[tuple[WantedPort, int | None], dict[Key, Value]] = {}
+        for one in self.settings:
+            found.setdefault((one.port, one.vf), {})[one.key] = one.value
+        return found
 
 
 def wanted_host(
@@ -218,9 +230,8 @@ def _settings(step: Step, ports: tuple[WantedPort, ...]) -> Iterator[Setting]:
         elif isinstance(step, EswitchMode) and step.pci_address == port.pci_address:
             # What else stands in it is as it was found.
             yield Setting(port, Key.ESWITCH, step.mode)
-        elif isinstance(step, DriverOverride) and step.pci_address in port.vf_addresses:
-            vf = port.vf_addresses.index(step.pci_address)
-            yield Setting(port, Key.DRIVER, step.driver, vf)
+        elif isinstance(step, DriverOverride) and step.pci_address in port.vf_numbers:
+            yield Setting(port, Key.DRIVER, step.driver, port.vf_numbers[step.pci_address])
         elif _is_of(step, port):
             yield from _fields(step, port)
 
@@ -235,5 +246,5 @@ def _fields(step: Step, port: WantedPort) -> Iterator[Setting]:
     given = step.model_dump(mode="json", exclude=PLACES, exclude_defaults=True)
     if set(given) <= set(keys):
         vf = step.vf if isinstance(step, VfSettings) else None
-        for field, value in given.items():
-            yield Setting(port, keys[field], value, vf)
+        for name, value in given.items():
+            yield Setting(port, keys[name], value, vf)

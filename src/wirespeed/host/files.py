@@ -55,7 +55,7 @@ def files_in(folder: Path) -> list[Path]:
 def read_text(path: Path) -> str:
     """Read a whole file. Raises InputError `file.unreadable`."""
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("file.unreadable", where=str(path), found=str(error)) from None
 
@@ -76,7 +76,7 @@ def append_text(path: Path, text: str) -> None:
 
 def write_exact(path: Path, text: str) -> None:
     """Write a whole file as it is: for a program. Raises as `write_result`."""
-    _replace(path, text.encode(), 0o666)
+    _replace(path, text.encode(errors="replace"), 0o666)
 
 
 def write_result(path: Path, text: str) -> None:

@@ -11,15 +11,16 @@ from pathlib import Path
 
 from wirespeed.host.lock import FileLock
 from wirespeed.host.private import make_private_folder, open_private, open_result, sync_folder
+from wirespeed.host.read_file import read_limited
 from wirespeed.model.error import InputError
+
+MAX_BYTES = 128 << 20
+"""A trial has some kilobytes, and no run has 20,000."""
 
 
 def read_lines(path: Path) -> list[str]:
-    """Give all whole lines. Raises InputError `file.unreadable`."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError("file.unreadable", where=str(path), found=str(error)) from None
+    """Give all whole lines. Raises InputError `file.unreadable`, `file.too_large`."""
+    data = read_limited(path, MAX_BYTES)
     # Not splitlines(): JSON may hold U+2028 and others that it takes for the end of a line.
     return data.decode(errors="replace").split("\n")[:-1]
 

@@ -39,7 +39,7 @@ DEVICE_TYPES = {
 }
 """Netmiko's own names; SONiC and Cumulus are Linux hosts with a shell."""
 REFUSED = re.compile(
-    r"^\s*(?:% ?\S|\^\s*$|ERROR\b|Error:|Usage: |sudo: |Invalid |An invalid |"
+    r"^[ \t]*(?:% ?\S|\^[ \t\r]*$|ERROR\b|Error:|Usage: |sudo: |Invalid |An invalid |"
     r"fec \S+ is not in |Setting .* is not supported|\S.*: command not found)",
     re.M,
 )

@@ -185,7 +185,8 @@ def parse_capture(text: str, where: str) -> Capture:
         raise InputError(
             "capture.not_one",
             where=where,
-            found=f"it starts with {shown(text, 40)!r}" if text.strip() else "it is empty",
+            # Nothing of it: whoever wrote the path may not be who may read the file.
+            found="it has no header of a capture" if text.strip() else "it is empty",
             so="nothing in it can be read",
             next="make one with `wirespeed capture`; on a host that wirespeed cannot reach, run "
             "the script of `wirespeed capture --script`",

@@ -22,7 +22,7 @@ THREADS_FROM = (3, 16)
 
 def streams_share_a_thread(version: str) -> bool:
     """Tell whether an iperf3 has one thread for all streams; of an unknown version: no."""
-    number = re.search(r"(\d+)\.(\d+)", version)
+    number = re.search(r"(\d{1,4})\.(\d{1,4})", version)
     return number is not None and (int(number[1]), int(number[2])) < THREADS_FROM
 
 

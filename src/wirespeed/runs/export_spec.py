@@ -7,12 +7,13 @@ from typing import Any
 
 from wirespeed import catalog
 from wirespeed.apply.spec_file import parse_spec
+from wirespeed.apply.spec_yaml import MAX_BYTES
 from wirespeed.approaches.host_ports import netdev_of
 from wirespeed.approaches.vf_ports import vf_address
 from wirespeed.facts.sriov import Sriov
 from wirespeed.formats.form import Exported, Format, exported
 from wirespeed.formats.wanted import WantedHost, WantedPort, wanted_host
-from wirespeed.host.files import read_text
+from wirespeed.host.read_file import read_limited_text
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, known
@@ -56,7 +57,7 @@ def export_hosts(spec: Spec, of: Format, names: Iterable[str]) -> Iterator[tuple
 
 def spec_data_of(path: Path) -> dict[str, Any]:
     """Give a spec's data as its file has it. Raises InputError `spec.*`, `file.unreadable`."""
-    data: dict[str, Any] = parse_spec(read_text(path), str(path)).model_dump(
+    data: dict[str, Any] = parse_spec(read_limited_text(path, MAX_BYTES), str(path)).model_dump(
         mode="json", exclude_unset=True
     )
     return data

@@ -8,7 +8,7 @@ from pathlib import Path
 from wirespeed.apply.control import HostControl
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.host.files import read_text
+from wirespeed.apply.spec_yaml import MAX_BYTES
 from wirespeed.host.reach_destination import (
     HERE,
     Destination,
@@ -16,6 +16,7 @@ from wirespeed.host.reach_destination import (
     Recorded,
     parse_destination,
 )
+from wirespeed.host.read_file import read_limited_text
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
@@ -34,7 +35,7 @@ NO_PORT = "0000:00:00.0"
 
 def read_spec(path: Path) -> Spec:
     """Read a spec's file. Raises InputError `spec.*`, `file.unreadable`."""
-    return with_guest_keys(parse_spec(read_text(path), str(path)))
+    return with_guest_keys(parse_spec(read_limited_text(path, MAX_BYTES), str(path)))
 
 
 def here_of(spec: Spec) -> set[str]:

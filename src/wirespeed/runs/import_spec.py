@@ -8,15 +8,15 @@ from typing import Any
 import yaml
 
 from wirespeed.apply.spec_file import parse_spec
-from wirespeed.apply.spec_yaml import load_every_yaml
+from wirespeed.apply.spec_yaml import MAX_BYTES, load_every_yaml
 from wirespeed.facts.ports import Ports
 from wirespeed.formats import ansible
 from wirespeed.formats.every import READERS, Reader
 from wirespeed.formats.form import comment, yaml_text
 from wirespeed.formats.found import Found, Source
 from wirespeed.formats.spec_of import compared, spec_data
-from wirespeed.host.files import read_text
 from wirespeed.host.inventory import read_variables
+from wirespeed.host.read_file import read_limited_text
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.port import PortKind
@@ -24,7 +24,6 @@ from wirespeed.model.shown import shown
 from wirespeed.runs.export_spec import wanted_of, wanted_port
 from wirespeed.runs.hosts_of_spec import NO_PORT, readers_of
 
-MAX_BYTES = 4 << 20
 HEAD = "Made by `wirespeed import-spec` from files of {form}."
 UNSAID = "In the files, but not in the spec, which cannot express it:"
 BEYOND = "In the spec, but not in the files:"
@@ -120,9 +119,7 @@ def _sources(
 
 
 def _documents(reader: Reader, path: Path) -> list[Source]:
-    text = read_text(path)
-    if len(text) > MAX_BYTES:
-        raise _unreadable(path, f"{len(text)} characters")
+    text = read_limited_text(path, MAX_BYTES)
     if not reader.is_yaml:
         return [Source(str(path), text)]
     try:
@@ -140,7 +137,7 @@ def _unreadable(path: Path, found: str) -> InputError:
         where=shown(str(path)),
         found=shown(found),
         so="no spec was made",
-        next=f"give YAML 1.2 without tags and aliases, of at most {MAX_BYTES >> 20} MiB",
+        next="give YAML 1.2 without tags and aliases",
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.doctor.section_names import unknown_sections
 from wirespeed.model.capture import (
     DENIED,
     MISSING_TOOL,
@@ -20,6 +21,12 @@ MAX_TOOLS = 10
 def unread_lines(capture: Capture) -> tuple[str, ...]:
     """Say which tools are missing, what was denied and what did not end; nothing when all is."""
     return tuple(_lines(capture))
+
+
+def unknown_lines(capture: Capture) -> Iterator[str]:
+    """Say which sections an anonymous capture lacks: what is private in them is not known."""
+    if names := unknown_sections(capture):
+        yield f"left out, as this release does not know their sections: {_few(list(names))}"
 
 
 def _lines(capture: Capture) -> Iterator[str]:

@@ -15,7 +15,7 @@ from wirespeed.steps.readings import files_of
 
 MENU = "/boot/grub/grub.cfg"
 PARAMETER = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(=[A-Za-z0-9_.,:/@+-]{1,400})?$"
-ENTRY = re.compile(r"^\s*linux\s+(\S.*)$", re.M)
+ENTRY = re.compile(r"^[ \t]*linux\s+(\S.*)$", re.M)
 """What 10_linux writes for each of its kernels; the first is what GRUB starts unless told else."""
 
 

@@ -18,7 +18,7 @@ NAME = r"[0-9]{1,4}(?:\.5)?[GM](?:_[0-9]{1,2}X)?"
 """`100G_4X`, `2.5G`, `100M`: EthExtSupportedSpeeds2Str of mstflint's mlxlink_utils.cpp."""
 LinkModeName = Annotated[str, Field(pattern=rf"^{NAME}$")]
 COLOR = re.compile(r"\x1b\[[0-9;]{0,16}m")
-LINE = re.compile(r"^([A-Za-z][A-Za-z ().]{0,40}?) *: (.*?) *$", re.M)
+LINE = re.compile(r"^([A-Za-z][A-Za-z ().]{0,40}?) *: (.*)$", re.M)
 SPEEDS = re.compile(rf"0x[0-9a-fA-F]{{1,16}} \(((?:{NAME},?)+)\)")
 FORCED = "FORCE - "
 STOPPED, NO_LINK = "Disable", "N/A"
@@ -76,7 +76,8 @@ class MlxlinkSpeed(Step):
         return state_of(section, self.read(), self._state)
 
     def _state(self, text: str) -> State:
-        lines = dict(LINE.findall(COLOR.sub("", text)))
+        found = LINE.findall(COLOR.sub("", text))
+        lines = {key: value.strip(" ") for key, value in found}
         mode = lines.get("Auto Negotiation", "")
         if mode != "ON" and not mode.startswith(FORCED):
             raise ValueError(f"Auto Negotiation: {mode[:40]!r}")

@@ -145,6 +145,9 @@ def test_a_run_that_fails_halfway_leaves_nothing(tmp_path: Path):
         ("nothing", "database.url"),
         ("sqlite:////nowhere/at/all", "database.failed"),
         ("postgresql://u:secret@localhost:1/x?connect_timeout=2", "database.failed"),
+        ("postgresql://u@localhost:1/x?password=secret&connect_timeout=2", "database.failed"),
+        ("postgresql://u:secret@localhost:port/x", "database.url"),
+        ("secret:postgresql//u:secret@localhost", "database.url"),
     ],
 )
 def test_a_database_that_cannot_be_opened_is_named_without_its_password(url: str, what: str):
@@ -152,3 +155,12 @@ def test_a_database_that_cannot_be_opened_is_named_without_its_password(url: str
         pass
     assert caught.value.what == what
     assert "secret" not in str(caught.value)
+
+
+def test_a_hostile_file_is_a_database_of_a_newer_release(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'fleet.sqlite'}"
+    with opened(url) as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'r9999'")
+    with pytest.raises(InputError) as caught, opened(url):
+        pass
+    assert caught.value.what == "database.newer" and "r9999" in caught.value.found

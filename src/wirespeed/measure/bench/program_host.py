@@ -53,7 +53,7 @@ done
 """The folder is the keeper's to remove; where none came to be, or it was killed, it is ours."""
 PASSES = 4
 """Libraries that a library which was sent needs are found at the next look."""
-_NEEDED = re.compile(r"^\s*(\S+) => (not found|/\S+)", re.M)
+_NEEDED = re.compile(r"^[ \t]*(\S+) => (not found|/\S+)", re.M)
 COMPILED_BY = r"GCC: \([^)]{1,80}\) [0-9.]{1,16}|clang version [0-9.]{1,16}"
 """In a program's section .comment, which no tool that all hosts have prints."""
 COMPILER_GONE = "not told: the program was stripped of it"

@@ -22,8 +22,8 @@ OF_KERNEL, OF_USERSPACE = "system@ovs-system", "netdev@ovs-netdev"
 is refused without one (dpctl.c, get_one_dp: `multiple datapaths, specify one`)."""
 HIT = re.compile(r"\bpackets:(\d{1,20})\b")
 LAYER = re.compile(r", dp:([a-z]{1,16})\b")
-SENT_HARDWARE = re.compile(r"^\s*Sent hardware \d{1,20} bytes (\d{1,20}) pkts?\b", re.M)
-COUNTER = re.compile(r"^\s*([a-z_0-9]{1,64}): (\d{1,20})$", re.M)
+SENT_HARDWARE = re.compile(r"^[ \t]*Sent hardware \d{1,20} bytes (\d{1,20}) pkts?\b", re.M)
+COUNTER = re.compile(r"^[ \t]*([a-z_0-9]{1,64}): (\d{1,20})$", re.M)
 POLLED = re.compile(r"^  (?:packets received|Rx packets): +(\d{1,20})(?:$| )", re.M)
 """From Open vSwitch 4.0 on, `pmd-stats-show` prints what `pmd-perf-show` does."""
 READ_S = 60.0

@@ -2,7 +2,9 @@
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from wirespeed.host.runner import Completed
 from wirespeed.model.error import InputError
@@ -26,6 +28,21 @@ class Reading:
     """It ended well, and the pattern finds no figure: the next run would do the same."""
 
 
+class Place(NamedTuple):
+    """Where the last figure of a text stands, and the figure as it is written."""
+
+    at: int
+    text: str
+
+
+def last_place(pattern: str, text: str) -> Place | None:
+    """Find the last match; with a pattern that backtracks, that may take for ever."""
+    found = None
+    for match in re.compile(pattern, re.MULTILINE).finditer(text):
+        found = match if match[1] is not None else found
+    return found and Place(found.start(1), found[1])
+
+
 def figure_pattern(text: str) -> re.Pattern[str]:
     """Compile a pattern with one group. Raises InputError `options.invalid`."""
     try:
@@ -37,7 +54,11 @@ def figure_pattern(text: str) -> re.Pattern[str]:
     return pattern
 
 
-def read_figure(completed: Completed, pattern: re.Pattern[str]) -> Reading:
+def read_figure(
+    completed: Completed,
+    pattern: re.Pattern[str],
+    find: Callable[[str, str], Place | None] = last_place,
+) -> Reading:
     """Take the last match in the output, else the last in the errors: a total stands last."""
     if completed.cut:
         return _failed(completed, "it printed without end, and was ended")
@@ -47,9 +68,8 @@ def read_figure(completed: Completed, pattern: re.Pattern[str]) -> Reading:
         return _failed(completed, f"exit code {completed.returncode}")
     for printed in (completed.output, completed.errors):
         text = LINE_END.sub("\n", printed)
-        matches = [match for match in pattern.finditer(text) if match[1] is not None]
-        if matches:
-            return _read(completed, text, matches[-1])
+        if found := find(pattern.pattern, text):
+            return _read(completed, text, found)
     silent = _failed(completed, "the pattern finds no figure in what it printed")
     return Reading(None, failed=silent.failed, said=silent.said, is_silent=True)
 
@@ -61,17 +81,17 @@ def last_lines(completed: Completed) -> tuple[str, ...]:
     return tuple(shown(line, COLUMNS) for line in lines[-LAST_LINES:])
 
 
-def _read(completed: Completed, text: str, match: re.Match[str]) -> Reading:
-    start = text.rfind("\n", 0, match.start(1)) + 1
-    line = shown(text[start:].split("\n", 1)[0].strip(), COLUMNS)
+def _read(completed: Completed, text: str, found: Place) -> Reading:
+    start, end = text.rfind("\n", 0, found.at) + 1, text.find("\n", found.at)
+    line = shown(text[start : end if end >= 0 else None].strip(), COLUMNS)
     try:
-        figure = float(match[1])
+        figure = float(found.text)
     except ValueError:
         figure = math.nan
-    if math.isfinite(figure) and "_" not in match[1]:
+    if math.isfinite(figure) and "_" not in found.text:
         return Reading(figure, line=line)
     # `1,234` is a thousand here and one and a bit there: nobody guesses.
-    failed = _failed(completed, f"{shown(match[1], 40)!r} is not a number with a decimal point")
+    failed = _failed(completed, f"{shown(found.text, 40)!r} is not a number with a decimal point")
     return Reading(None, line=line, failed=failed.failed, said=failed.said, is_silent=True)
 
 

@@ -13,7 +13,7 @@ IN_JSON = re.compile(
     r'\s*:\s*")'
     r'((?:[^"\\\n]|\\.)*)"'
 )
-IN_LINE = re.compile(r"^(\s*(?:System )?Description:)[^\n]*$", re.M | re.I)
+IN_LINE = re.compile(r"^([ \t]*(?:System )?Description:)[^\n]*$", re.M | re.I)
 OS6_HEAD = re.compile(r"^Port +(Description +)(?=Vlan|VLAN|Duplex)", re.M)
 
 

@@ -17,8 +17,9 @@ try:
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory
+    from alembic.util.exc import CommandError
     from sqlalchemy import Connection, Engine, create_engine, event
-    from sqlalchemy.engine import make_url
+    from sqlalchemy.engine import URL, make_url
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 except ImportError as error:
     raise missing_library("SQLAlchemy, Alembic", str(error)) from None
@@ -43,11 +44,22 @@ def opened(url: str | None) -> Iterator[Connection]:
             _migrate(connection)
         with engine.begin() as connection:
             yield connection
+    except CommandError as error:
+        raise InputError(
+            "database.newer",
+            where=_plain(engine.url),
+            found=shown(str(error), 200),
+            so="a newer release of wirespeed made it; nothing was read or changed",
+            next="use that release, or give another database",
+        ) from None
     except SQLAlchemyError as error:
+        said = str(getattr(error, "orig", error)).split("\n")[0]
+        for secret in _secrets(engine.url):
+            said = said.replace(secret, "***")
         raise InputError(
             "database.failed",
-            where=engine.url.render_as_string(hide_password=True),
-            found=shown(str(getattr(error, "orig", error)).split("\n")[0], 300),
+            where=_plain(engine.url),
+            found=shown(said, 300),
             next="give sqlite:///FILE, or postgresql://USER@HOST/NAME of a running server",
         ) from None
     finally:
@@ -60,7 +72,14 @@ def _engine(url: str) -> Engine:
         if parsed.drivername == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
         engine = create_engine(parsed)
-    except (ArgumentError, SQLAlchemyError) as error:
+    except (ArgumentError, ValueError):
+        # Neither the URL nor a part of it is shown: its password may be anywhere in it.
+        raise InputError(
+            "database.url", where="--database", found="not the address of a database: scheme, "
+            "host, port and name cannot be told apart, or the port is not a number",
+            next="give sqlite:///FILE or postgresql://USER@HOST:PORT/NAME",
+        ) from None  # fmt: skip
+    except SQLAlchemyError as error:
         raise InputError(
             "database.url", where="--database", found=shown(str(error), 200),
             next="give sqlite:///FILE or postgresql://USER@HOST/NAME",
@@ -76,6 +95,19 @@ def _engine(url: str) -> Engine:
         event.listen(engine, "connect", _as_it_should_be)
         event.listen(engine, "begin", _begin)
     return engine
+
+
+def _plain(url: URL) -> str:
+    """Give a URL without a password, which may stand in its query too."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+def _secrets(url: URL) -> list[str]:
+    """Give what a driver's error must not show, the longest first."""
+    values = (
+        value for one in url.query.values() for value in ((one,) if isinstance(one, str) else one)
+    )
+    return sorted(filter(None, (str(url.password or ""), *values)), key=len, reverse=True)
 
 
 def _as_it_should_be(connection: Any, _record: object) -> None:

@@ -8,7 +8,7 @@ from wirespeed.model.capture import Capture, Section
 from wirespeed.model.fact import EsxiFact
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
-_LINE = re.compile(r"^ *([A-Za-z][A-Za-z ]{1,40}):[ ]*(.*?) *$", re.M)
+_LINE = re.compile(r"^ *([A-Za-z][A-Za-z ]{1,40}):(.*)$", re.M)
 TRUTH = {"true": True, "false": False}
 FEC = re.compile(r"Requested FEC Mode: *(\S{1,20})\s+FEC Mode: *(\S{1,20})")
 """Tests of https://github.com/intel/mfd-network-adapter: `Requested FEC Mode: RS-FEC FEC Mode:
@@ -17,7 +17,7 @@ No-FEC`; where it fails, `ERROR: Vmnic specified doesn't exist or is unsupported
 
 def table(text: str) -> dict[str, str]:
     """Read `Key: value` lines, as esxcli prints one thing."""
-    return {match[1]: match[2] for match in _LINE.finditer(text)}
+    return {match[1]: match[2].strip(" ") for match in _LINE.finditer(text)}
 
 
 def needed(said: dict[str, str], name: str) -> str:

@@ -29,7 +29,7 @@ AUTO = re.compile(r"Auto-Negotiation (on|off)", re.I)
 FEC = re.compile(r"Configured FEC is (\S+?),", re.I)
 MEDIA_FEC = re.compile(r"Configured media fec option is (\S+)", re.I)
 """Of releases, or ports, that do not tell the other."""
-MTU = re.compile(r"^\s*MTU ([0-9]{1,6}) bytes", re.M)
+MTU = re.compile(r"^[ \t]*MTU ([0-9]{1,6}) bytes", re.M)
 RUNTS = re.compile(r"([0-9]{1,20}) runts")
 CRC = re.compile(r"([0-9]{1,20}) CRC")
 COLUMNS = ("Loc PortID", "Rem Host Name", "Rem Port Id", "Rem Chassis Id")

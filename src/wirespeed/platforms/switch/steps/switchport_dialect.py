@@ -17,9 +17,9 @@ from wirespeed.model.step import State
 from wirespeed.model.switch_kind import SwitchKind, same_port
 
 K = SwitchKind
-INTERFACE = re.compile(r"^interface +(.+?)\s*$", re.M | re.I)
+INTERFACE = re.compile(r"^interface +(\S.*)$", re.M | re.I)
 EOS_FORCED = re.compile(r"speed (?:forced )?([0-9]{1,3})g(?:full)?")
-NV_SET = re.compile(r"^nv set interface (\S+) link (\S+) (\S+)\s*$", re.M)
+NV_SET = re.compile(r"^nv set interface (\S+) link (\S+) (\S+)[ \t\r]*$", re.M)
 NV_RANGE = re.compile(r"(swp[0-9]+s|[a-z]+)([0-9]{1,4})-([0-9]{1,4})")
 """`swp1-4`, and `swp1s0-3` of a port that is broken out (Cumulus Linux, Switch Port Attributes)."""
 
@@ -185,7 +185,7 @@ def _of_port(kind: SwitchKind, port: str, text: str) -> Iterator[str]:
     found = INTERFACE.search(text)
     if found is None and kind is not K.DELL_OS6:
         raise ValueError(f"there is no `interface {port}`")
-    if found is not None and not same_port(found[1], port):
+    if found is not None and not same_port(found[1].rstrip(), port):
         raise ValueError(f"it shows {found[1][:40]!r}")
     # OS6 leaves the head out, and prints nothing for a port with no setting.
     for line in text[found.end() if found else 0 :].splitlines():

@@ -61,6 +61,6 @@ def _saved_block(kind: SwitchKind, port: str, text: str) -> str:
         raise ValueError("it is not a saved configuration")
     ends = [head.start() for head in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=True):
-        if same_port(head[1], port):
+        if same_port(head[1].rstrip(), port):
             return text[head.start() : end]
     return ""
