@@ -5,7 +5,9 @@
  */
 #include "direct.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -208,6 +211,25 @@ int direct_shape(struct direct *d, unsigned int mbuf_bytes)
 	return 0;
 }
 
+/*
+ * The server gets the memory's descriptor, and could shorten it: the tester's next access would be
+ * a SIGBUS. So its size is sealed, and with F_SEAL_SEAL the server cannot seal it against writing.
+ */
+static int make_sealed(size_t bytes)
+{
+	const int memory = memfd_create("wirespeed-memif", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (memory < 0)
+		return -1;
+	if (ftruncate(memory, (off_t)bytes) == 0 &&
+	    fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		return memory;
+	const int cause = errno;
+	close(memory);
+	errno = cause;
+	return -1;
+}
+
 static int make_memory(struct direct *d)
 {
 	const unsigned int rings = d->tx_count + d->rx_count;
@@ -216,8 +238,10 @@ static int make_memory(struct direct *d)
 	const size_t spare = buffers + (size_t)rings * d->ring_frames * d->stride_most;
 
 	d->bytes = RTE_ALIGN_CEIL(spare + (size_t)rings * SPARE_BYTES, page);
-	d->memory = memfd_create("wirespeed-memif", MFD_CLOEXEC);
-	if (d->bytes > UINT32_MAX || d->memory < 0 || ftruncate(d->memory, (off_t)d->bytes) < 0)
+	if (d->bytes > UINT32_MAX)
+		return -1;
+	d->memory = make_sealed(d->bytes);
+	if (d->memory < 0)
 		return -1;
 	d->base = mmap(NULL, d->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
 		       d->memory, 0);
@@ -314,11 +338,22 @@ static bool hear(int socket, enum message_type wanted, struct message *m)
 {
 	struct pollfd in = {.fd = socket, .events = POLLIN};
 
-	if (poll(&in, 1, ANSWER_MS) <= 0 || recv(socket, m, sizeof(*m), 0) != (ssize_t)sizeof(*m))
+	/* MSG_TRUNC: the length that was sent, also of what is longer than a message. */
+	if (poll(&in, 1, ANSWER_MS) <= 0 ||
+	    recv(socket, m, sizeof(*m), MSG_TRUNC) != (ssize_t)sizeof(*m))
 		return false;
-	if (m->type == DISCONNECT)
-		fprintf(stderr, "wirespeed-tester: the memif's server refuses: %.95s\n",
-			m->disconnect.why);
+	if (m->type == DISCONNECT) {
+		char why[sizeof(m->disconnect.why)];
+
+		/* What steers a terminal never passes. */
+		for (size_t i = 0; i < sizeof(why); i++)
+			why[i] = m->disconnect.why[i];
+		for (size_t i = 0; i < sizeof(why); i++)
+			if (why[i] != '\0' && !isprint((uint8_t)why[i]))
+				why[i] = '?';
+		why[sizeof(why) - 1] = '\0';
+		fprintf(stderr, "wirespeed-tester: the memif's server refuses: %s\n", why);
+	}
 	return m->type == wanted;
 }
 
@@ -349,7 +384,7 @@ static bool introduce(const struct direct *d)
 	if (!hear(d->socket, HELLO, &m) || m.hello.version_min > VERSION ||
 	    m.hello.version_max < VERSION || m.hello.ring_to_max + 1U < d->tx_count ||
 	    m.hello.ring_from_max + 1U < d->rx_count ||
-	    1U << m.hello.ring_log2_max < d->ring_frames)
+	    m.hello.ring_log2_max < rte_log2_u32(d->ring_frames))
 		return false;
 	m = (struct message){.type = INIT};
 	m.init.version = VERSION;
@@ -374,13 +409,16 @@ static bool introduce(const struct direct *d)
 static bool connect_to(struct direct *d)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	const struct timeval most = {.tv_sec = ANSWER_MS / 1000};
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	memcpy(to.sun_path, d->path, sizeof(to.sun_path));
 	if (fd < 0)
 		return false;
 	d->socket = fd;
-	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 || !introduce(d)) {
+	/* Else connect() waits for ever where the server's queue is full, and sendmsg() too. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0 ||
+	    connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 || !introduce(d)) {
 		close(fd);
 		d->socket = -1;
 		return false;
@@ -393,10 +431,23 @@ static bool connect_to(struct direct *d)
 	return true;
 }
 
+bool direct_is_spoilt(const struct direct *d)
+{
+	for (unsigned int i = 0; i < d->tx_count; i++)
+		if (d->tx[i].is_spoilt)
+			return true;
+	for (unsigned int i = 0; i < d->rx_count; i++)
+		if (d->rx[i].is_spoilt)
+			return true;
+	return false;
+}
+
 bool direct_link(struct direct *d)
 {
 	struct message m;
 
+	if (direct_is_spoilt(d))
+		return false;
 	if (d->socket < 0)
 		return connect_to(d);
 	/* What it says once it is connected is that it goes. */
@@ -435,7 +486,13 @@ unsigned int direct_tx_take(struct direct_queue *q, struct rte_mbuf **mbufs, uns
 
 	/* The server's line is fetched only where what is known of it does not suffice. */
 	if (room < n) {
-		q->tail = __atomic_load_n(&q->ring->tail, __ATOMIC_ACQUIRE);
+		const uint16_t tail = __atomic_load_n(&q->ring->tail, __ATOMIC_ACQUIRE);
+		const uint16_t unread = (uint16_t)(q->head - tail);
+		/* The server goes from what it has read to what is filled, and nowhere else. */
+		if (likely(unread <= (uint16_t)(q->head - q->tail)))
+			q->tail = tail;
+		else
+			q->is_spoilt = true;
 		room = q->mask + 1U - (uint16_t)(q->head - q->tail);
 	}
 	room = RTE_MIN(room, n);
@@ -463,7 +520,11 @@ void direct_tx_give(struct direct_queue *q, struct rte_mbuf **mbufs, unsigned in
 /* What a server wrote is not trusted to be within the buffer. */
 static inline uint32_t length_at(const struct direct_queue *q, unsigned int slot)
 {
-	return RTE_MIN(q->ring->descriptors[slot].length, q->stride);
+	/* Read once: it may change between comparing and use. */
+	const uint32_t bytes =
+		__atomic_load_n(&q->ring->descriptors[slot].length, __ATOMIC_RELAXED);
+
+	return RTE_MIN(bytes, q->stride);
 }
 
 /* A frame over several buffers, which is longer than any of ours. `taken` is then at its last. */
@@ -489,8 +550,14 @@ unsigned int direct_rx_take(struct direct_queue *q, struct rte_mbuf **mbufs, uns
 	unsigned int got = 0;
 	bool whole = false; /* one at a time, as they are put together in one place */
 
-	if (q->taken == q->tail)
-		q->tail = __atomic_load_n(&q->ring->tail, __ATOMIC_ACQUIRE);
+	if (q->taken == q->tail) {
+		const uint16_t tail = __atomic_load_n(&q->ring->tail, __ATOMIC_ACQUIRE);
+		/* No more can be filled than was free to be. */
+		if (likely((uint16_t)(tail - q->taken) <= (uint16_t)(q->head - q->taken)))
+			q->tail = tail;
+		else
+			q->is_spoilt = true;
+	}
 	for (; got < n && q->taken != q->tail && !whole; got++, q->taken++) {
 		const unsigned int slot = q->taken & q->mask;
 		uint32_t bytes = length_at(q, slot);

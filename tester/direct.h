@@ -38,6 +38,7 @@ struct direct_queue {
 	uint16_t taken;  /* from the server: up to where frames were viewed */
 	uint64_t frames;
 	uint64_t bytes;
+	bool is_spoilt;  /* the server moved its end to where it cannot be */
 	struct rte_mbuf views[DIRECT_BURST];
 };
 
@@ -64,6 +65,11 @@ struct direct *direct_open(const char *device, unsigned int tx_queues, unsigned 
 void direct_close(struct direct *d);
 /* Whether the server is there; connects where it was not yet. One that left stays gone. */
 bool direct_link(struct direct *d);
+/*
+ * Whether the server moved an end of a ring to where it cannot be. What it says of frames is then
+ * no account: neither sent nor lost ones are known.
+ */
+bool direct_is_spoilt(const struct direct *d);
 /*
  * Lets the buffers lie as frames of at most so many bytes need, where they do not yet. Between
  * trials. -1: the DUT has not read all that was sent, for a second, and it would find other frames.

@@ -131,6 +131,7 @@ static void book_unsound(struct judge *j, const uint8_t *frame, uint32_t bytes)
 		return;
 	}
 	const struct frame_fields f = frame_fields(frame);
+	rte_compiler_barrier(); /* as in judge_aim_at() */
 	if (f.trial != j->trial)
 		home->earlier_trial++;
 	else if (f.stream >= j->stream_count)
@@ -178,6 +179,9 @@ bool judge_aim_at(struct judge *j, struct rte_mbuf *m, uint64_t now)
 		return false;
 	}
 	const struct frame_fields f = frame_fields(frame);
+	/* A DUT that shares the frame's memory may write it meanwhile: what is compared is what is
+	 * used, and is not read again. */
+	rte_compiler_barrier();
 	struct judge_stream *s = &j->streams[f.stream % JUDGE_STREAMS_MAX];
 	if (f.trial != j->trial || f.stream >= j->stream_count || !s->due_here ||
 	    f.flow >= s->expected->flows) {

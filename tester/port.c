@@ -383,6 +383,15 @@ int port_shape(const struct port *port, const struct config_trial *trial, struct
 			   "the DUT left frames of an earlier trial unread");
 }
 
+int port_sound(const struct port *port, struct failure *failure)
+{
+	if (port->direct == NULL || !direct_is_spoilt(port->direct))
+		return 0;
+	return failure_set(failure, "port.memory_spoilt", port->config.device,
+			   "restart the DUT, or join it by --wire memif",
+			   "the DUT wrote an index of a ring that its frames cannot give");
+}
+
 void port_look(const struct port *port)
 {
 	(void)port_link(port);

@@ -42,6 +42,8 @@ int port_open(struct port *port, const struct config_port *config, uint16_t fram
 void port_close(struct port *port);
 /* Whether it is no device of memory or sockets. */
 bool port_is_card(const struct port *port);
+/* -1: what the DUT wrote to the memory that it shares is no account of a trial. */
+int port_sound(const struct port *port, struct failure *failure);
 /* Reads the link: a socket that the DUT left is seen by that, and taken again. */
 void port_look(const struct port *port);
 /* The same; what cannot be read is unknown. */

@@ -557,6 +557,9 @@ int trial_run(struct tester *tester, const struct config_trial *config,
 	if (launch(s, start, failure) < 0)
 		goto failed;
 	send_and_settle(s, hooks, start);
+	for (unsigned int p = 0; p < tester->port_count; p++)
+		if (port_sound(&tester->ports[p], failure) < 0)
+			goto failed;
 	read_counters_after(s, &before);
 	pingpong(config, result->pingpong_after);
 	collect_sent(s);

@@ -86,7 +86,7 @@ class Display:
         self._live: Live | None = None
 
     def __enter__(self) -> "Display":
-        if self._console.is_terminal:
+        if self._console.is_terminal and not self._console.is_dumb_terminal:
             self._live = Live(console=self._console, refresh_per_second=4, transient=True)
             self._live.start()
         return self

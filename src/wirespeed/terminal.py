@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -156,6 +156,11 @@ def confirm(question: str) -> bool:
 def is_terminal() -> bool:
     """Tell whether a person can be asked."""
     return sys.stdin.isatty()
+
+
+def takes_escapes(stream: TextIO) -> bool:
+    """Tell whether it goes to a terminal that has colours, and a cursor that moves."""
+    return stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
 
 
 def echo_capture(text: str) -> None:

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +87,35 @@ def test_it_ends_after_its_seconds_and_keeps_a_line_on_a_terminal():
     # Two lines, put over each other: up by two each time after the first.
     assert text.count("\x1b[2A") == text.count("wa  ") - 1 > 0
     assert "limited by" in text.split("\x1b[2A")[-1]
+
+
+def test_it_is_stopped_by_what_stops_a_service_and_that_is_no_failure():
+    words = argv("--port", "wa", "--every", "0.5")
+    child = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    try:
+        assert child.stdout and child.stderr
+        assert " wa " in child.stdout.readline() + child.stdout.readline()
+        (watch,) = _python_below(child.pid)
+        os.kill(watch, signal.SIGTERM)
+        # The shell around it ends as wirespeed did.
+        assert child.wait(30) == 0
+        assert child.stderr.read() == ""
+    finally:
+        child.kill()
+        child.wait(30)
+        for stream in (child.stdout, child.stderr):
+            assert stream
+            stream.close()
+
+
+def _python_below(pid: int) -> list[int]:
+    """Give the processes below one whose words name wirespeed, and are no shell's."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    found = [one for child in children for one in _python_below(int(child))]
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return [*found, pid] if b"python" in words[0] and b"watch" in words else found
 
 
 def test_a_netdev_that_is_not_there_is_refused():

@@ -41,7 +41,7 @@ from wirespeed.report.diagnosis_text import (
     rules_lines,
 )
 from wirespeed.runs.examine import examine
-from wirespeed.terminal import echo, echo_styled
+from wirespeed.terminal import echo, echo_styled, takes_escapes
 
 if TYPE_CHECKING:
     from wirespeed.model.pair import PairAnswer
@@ -318,7 +318,7 @@ def _explained(slug: str) -> Iterator[Line]:
 
 def print_lines(lines: Iterable[Line]) -> None:
     """Print to standard output: colours only on a terminal that wants them."""
-    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    coloured = takes_escapes(sys.stdout) and not os.environ.get("NO_COLOR")
     echo_styled(
         [(line.text, STYLES[line.tone] if coloured and line.tone else {}) for line in lines]
     )

@@ -9,6 +9,7 @@ from wirespeed.commands.quantities import AddressPort
 from wirespeed.commands.shared_options import purpose_option
 from wirespeed.host.files import write_result
 from wirespeed.host.reach_destination import HERE
+from wirespeed.host.until_stopped import until_stopped
 from wirespeed.model.error import InputError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.terminal import echo
@@ -18,7 +19,10 @@ from wirespeed.terminal import echo
     cls=Described,
     reads="the host, as doctor does",
     changes="nothing; the file that --textfile names",
-    codes={0: "exported, whatever was found", 2: "bad input, or a host that could not be read"},
+    codes={
+        0: "exported, whatever was found; with --listen, stopped by SIGTERM",
+        2: "bad input, or a host that could not be read",
+    },
 )
 @click.argument("host", default=HERE)
 @purpose_option
@@ -38,7 +42,8 @@ def export(
     """Export a host's ceilings and findings as OpenMetrics, at most 60 series per port.
 
     HOST is as for doctor. The series are printed; with --textfile written to a file, for a systemd
-    timer or cron; with --listen served until wirespeed is stopped.
+    timer or cron; with --listen served until wirespeed is stopped, to 16 clients at a time that
+    have 10 s each.
     """
     # Only here: what judges hosts takes longer to load than a help.
     from wirespeed.report.export_text import metrics_text
@@ -53,7 +58,8 @@ def export(
                 found="--textfile is given too",
                 next="give one of them",
             )
-        serve(host, question, *listen)
+        with until_stopped():
+            serve(host, question, *listen)
         return 0
     text = metrics_text(diagnosed(host, question))
     if textfile is None:

@@ -9,8 +9,9 @@ from wirespeed.commands.quantities import FiniteRange
 from wirespeed.commands.shared_options import frame_bytes_option, purpose_option, size_asked
 from wirespeed.host.clock import utc_now
 from wirespeed.host.reach_destination import HERE
+from wirespeed.host.until_stopped import until_stopped
 from wirespeed.model.question import Purpose, Question
-from wirespeed.terminal import echo, echo_over
+from wirespeed.terminal import echo, echo_over, takes_escapes
 
 
 @click.command(
@@ -18,7 +19,7 @@ from wirespeed.terminal import echo, echo_over
     reads="the host's counters at every reading; once a minute, all that doctor reads",
     changes="nothing",
     codes={
-        0: "watched until --count or --seconds",
+        0: "watched until --count, --seconds or SIGTERM",
         2: "bad input, or a host that could not be read",
     },
 )
@@ -57,27 +58,28 @@ def watch(
 
     Rates are on the wire (L1), from the driver's counters. HOST is here, or a Linux host that SSH
     reaches. On a terminal each port has one line that is updated; otherwise each reading prints one
-    line per port.
+    line per port, as with TERM=dumb.
     """
     # Only here: what judges hosts takes longer to load than a help.
     from wirespeed.report.watch_text import ago, watch_head, watch_line
     from wirespeed.runs.watch_run import watch as watched
 
     question = Question(purpose=Purpose(purpose) if purpose else None, **size_asked(frame_bytes))
-    is_live, height = sys.stdout.isatty(), 0
+    is_live, height = takes_escapes(sys.stdout), 0
     readings = watched(host, question, ports=ports, every_s=every_s, count=count, seconds=seconds)
-    for number, state in enumerate(readings):
-        time = "" if is_live else utc_now()[11:19]
-        lines = [] if number and not is_live else [watch_head(time)]
-        for netdev, port in state.ports.items():
-            since_s = port.standing.uptime_s - port.changed_at_s
-            lines.append(
-                watch_line(netdev, port.seen, port.change and ago(port.change, since_s), time)
-            )
-        if is_live:
-            echo_over(lines, height)
-            height = len(lines)
-        else:
-            for line in lines:
-                echo(line.rstrip())
+    with until_stopped():
+        for number, state in enumerate(readings):
+            time = "" if is_live else utc_now()[11:19]
+            lines = [] if number and not is_live else [watch_head(time)]
+            for netdev, port in state.ports.items():
+                since_s = port.standing.uptime_s - port.changed_at_s
+                lines.append(
+                    watch_line(netdev, port.seen, port.change and ago(port.change, since_s), time)
+                )
+            if is_live:
+                echo_over(lines, height)
+                height = len(lines)
+            else:
+                for line in lines:
+                    echo(line.rstrip())
     return 0

@@ -20,7 +20,7 @@ from wirespeed.report.diagnosis_hosts import (
 from wirespeed.report.diagnosis_text import WIDTH
 from wirespeed.report.text_lines import clip
 from wirespeed.runs.captures import collect
-from wirespeed.terminal import echo_live
+from wirespeed.terminal import echo_live, takes_escapes
 
 
 def examine(
@@ -124,7 +124,7 @@ class Progress:
     def __init__(self, places: Sequence[Destination]) -> None:
         self._hosts, self._ended = len(places), 0
         takes_long = len(places) > 1 or any(isinstance(place, Remote) for place in places)
-        self._live = takes_long and sys.stderr.isatty()
+        self._live = takes_long and takes_escapes(sys.stderr)
 
     def doing(self, place: Destination, what: str) -> None:
         """Say what is being done now."""

@@ -18,6 +18,8 @@ RFC2544_SECONDS = 60.0
 WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
 BOUNDS = "bounds of the tester"
 """Label of the setting where they are loosened."""
+TrialSeconds = Annotated[float, Field(ge=0.001, le=3600)]
+"""What the tester takes for one trial, so that no search ends in its refusal."""
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -29,8 +31,8 @@ class Plan(Frozen):
     flows: Annotated[int, Field(ge=1, le=1 << 24)] = 8192
     method: Method = "informed"
     relative_width: Annotated[float, Field(gt=0, lt=1)] = 0.005
-    trial_seconds: Positive = 1.0
-    confirm_seconds: Positive = RFC2544_SECONDS
+    trial_seconds: TrialSeconds = 1.0
+    confirm_seconds: TrialSeconds = RFC2544_SECONDS
     confirmations: Annotated[int, Field(ge=1, le=99)] = 1
     """Trials of `confirm_seconds` in which the load must lose nothing; RFC 2544 asks for one."""
     burst_frames: Annotated[int, Field(ge=1, le=128)] = 32
