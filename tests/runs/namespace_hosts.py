@@ -206,11 +206,11 @@ class NamespaceHosts:
         """Write a file below /etc of that host, which gets one of its own."""
         own = "cp -a /etc /run/etc && mount --bind /run/etc /etc"
         script = f'{own} && mkdir -p "${{1%/*}}" && printf %s "$2" >"$1"'
-        self._inside(name, "sh", "-c", script, "sh", path, text)
+        self.inside(name, "sh", "-c", script, "sh", path, text)
 
     def without_etc(self, name: str) -> None:
         """Take that away."""
-        self._inside(name, "umount", "/etc")
+        self.inside(name, "umount", "/etc")
 
     def mend_host(self, name: str) -> None:
         """Take that away."""

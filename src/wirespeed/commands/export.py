@@ -7,9 +7,9 @@ import click
 from wirespeed.commands.described import Described
 from wirespeed.commands.quantities import AddressPort
 from wirespeed.commands.shared_options import purpose_option
+from wirespeed.host.closing import until_stopped
 from wirespeed.host.files import write_result
 from wirespeed.host.reach_destination import HERE
-from wirespeed.host.until_stopped import until_stopped
 from wirespeed.model.error import InputError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.terminal import echo

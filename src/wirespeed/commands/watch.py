@@ -8,8 +8,8 @@ from wirespeed.commands.described import Described
 from wirespeed.commands.quantities import FiniteRange
 from wirespeed.commands.shared_options import frame_bytes_option, purpose_option, size_asked
 from wirespeed.host.clock import utc_now
+from wirespeed.host.closing import until_stopped
 from wirespeed.host.reach_destination import HERE
-from wirespeed.host.until_stopped import until_stopped
 from wirespeed.model.question import Purpose, Question
 from wirespeed.terminal import echo, echo_over, takes_escapes
 

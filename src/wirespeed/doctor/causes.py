@@ -7,8 +7,7 @@ they bring about at the same place, and what has to end before its remedy; here 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wirespeed.doctor.alike import alike
-from wirespeed.doctor.places import Places
+from wirespeed.doctor.places import Places, alike
 from wirespeed.doctor.rank import is_symptom, rank
 from wirespeed.model.finding import Cause, Finding, Severity
 from wirespeed.model.rule import Rule

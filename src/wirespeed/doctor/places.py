@@ -1,6 +1,7 @@
-"""Which places of a host have to do with each other: a port, what is made of it, the host. Pure."""
+"""Which places have to do with each other, and findings that say the same of several. Pure."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wirespeed.catalog import platforms
@@ -8,8 +9,12 @@ from wirespeed.facts.bonds import Bonds
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ovs import Ovs
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.finding import Finding
 from wirespeed.model.observed import Known
 from wirespeed.model.port import Port
+
+ADDRESS = re.compile(r"\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b")
+NUMBER = re.compile(r"\d[\d.,]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +61,23 @@ def _bonds(host: HostFacts) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield bond.value.netdev, tuple(member.netdev for member in bond.value.members)
     for port in host[Ovs].ports.values():
         yield port.name, port.interfaces
+
+
+def alike(findings: Sequence[Finding]) -> list[tuple[int, ...]]:
+    """Give the places in `findings` of each that is told once, in the order of the first ones.
+
+    They have one rule, one severity, and the same words but for names and numbers.
+    """
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for number, finding in enumerate(findings):
+        texts = (finding.so, *(remedy.text for remedy in finding.remedies))
+        words = (_without_names(text, finding.where) for text in texts)
+        key = (finding.rule, finding.severity.value, *words)
+        groups.setdefault(key, []).append(number)
+    return [tuple(numbers) for numbers in groups.values()]
+
+
+def _without_names(text: str, where: str) -> str:
+    for name in where.split(", "):
+        text = text.replace(name, "*")
+    return NUMBER.sub("#", ADDRESS.sub("*", text))

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
+from wirespeed.host.files import read_limited
 from wirespeed.host.lock import FileLock
 from wirespeed.host.private import make_private_folder, open_private, open_result, sync_folder
-from wirespeed.host.read_file import read_limited
 from wirespeed.model.error import InputError
 
 MAX_BYTES = 128 << 20

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirespeed.doctor.alike import ADDRESS, alike
+from wirespeed.doctor.places import ADDRESS, alike
 from wirespeed.model.finding import Finding, Remedy
 
 

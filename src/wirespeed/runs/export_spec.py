@@ -13,7 +13,7 @@ from wirespeed.approaches.vf_ports import vf_address
 from wirespeed.facts.sriov import Sriov
 from wirespeed.formats.form import Exported, Format, exported
 from wirespeed.formats.wanted import WantedHost, WantedPort, wanted_host
-from wirespeed.host.read_file import read_limited_text
+from wirespeed.host.files import read_limited_text
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, known

@@ -9,6 +9,7 @@ from wirespeed.apply.control import HostControl
 from wirespeed.apply.control_posix import PosixControl
 from wirespeed.apply.spec_file import parse_spec
 from wirespeed.apply.spec_yaml import MAX_BYTES
+from wirespeed.host.files import read_limited_text
 from wirespeed.host.reach_destination import (
     HERE,
     Destination,
@@ -16,7 +17,6 @@ from wirespeed.host.reach_destination import (
     Recorded,
     parse_destination,
 )
-from wirespeed.host.read_file import read_limited_text
 from wirespeed.host.runner import Runner
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts

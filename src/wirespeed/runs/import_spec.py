@@ -15,8 +15,8 @@ from wirespeed.formats.every import READERS, Reader
 from wirespeed.formats.form import comment, yaml_text
 from wirespeed.formats.found import Found, Source
 from wirespeed.formats.spec_of import compared, spec_data
+from wirespeed.host.files import read_limited_text
 from wirespeed.host.inventory import read_variables
-from wirespeed.host.read_file import read_limited_text
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.port import PortKind
