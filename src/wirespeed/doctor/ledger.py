@@ -170,8 +170,10 @@ def _pcie(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
     if port.pci_address is None:
         raise CannotTellError(f"{port.name} has no PCI address", "lspci")
     pci = host[Pci]
-    links = [link for link in pci.links(port.pci_address) if has_state(link)]
-    if not links:
+    way = pci.links(port.pci_address)
+    links = [link for link in way if has_state(link)]
+    tunnels = [link.lower.address for link in way if link.is_tunnel]
+    if not links and not tunnels:
         raise CannotTellError(_no_link(pci, port.pci_address), f"lspci -vv -s {port.pci_address}")
     for link in links:
         state = link_state(link, host[PciConfig], port.pci_address)
@@ -185,6 +187,12 @@ def _pcie(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:
                 device=device_for(question.purpose),
                 bidirectional=question.bidirectional,
             )
+    if tunnels:
+        raise CannotTellError(
+            f"the link at {tunnels[0]} is a tunnel through Thunderbolt or USB4: the 2.5 GT/s that "
+            "it reports are nominal, and what the cable carries is not shown",
+            "boltctl list",
+        )
 
 
 def _no_link(pci: Pci, address: str) -> str:

@@ -14,7 +14,7 @@ SYSFS = "/sys/bus/pci/devices"
 ATTRIBUTES = (
     "vendor", "device", "subsystem_vendor", "subsystem_device", "revision", "class", "numa_node",
     "local_cpulist", "current_link_speed", "current_link_width", "max_link_speed",
-    "max_link_width", "sriov_totalvfs", "sriov_numvfs",
+    "max_link_width", "sriov_totalvfs", "sriov_numvfs", "removable",
 )  # fmt: skip
 PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 ROOT_BUS = re.compile(r"pci[0-9a-f]{4,8}:[0-9a-f]{2}")
@@ -22,6 +22,9 @@ FIRST_WITH_LINKS = (4, 13)
 """The Linux whose sysfs has `current_link_speed` and its like (drivers/pci/pci-sysfs.c)."""
 NOT_SHOWN = "the kernel shows no state of its PCI Express link"
 T = TypeVar("T")
+TUNNEL_GT_PER_S = 2.5
+"""What both ends of a link report that is a tunnel through Thunderbolt or USB4, whatever the cable
+carries: the protocol adapters are told no other speed (USB4 Specification 2.0, section 11)."""
 EMULATORS = {0x1B36: "QEMU", 0x1AF4: "QEMU", 0x15AD: "VMware", 0x1AB8: "Parallels"}
 """Vendors of bridges and cards that only a hypervisor makes (pci-ids.ucw.cz)."""
 
@@ -44,6 +47,8 @@ class PciFunction:
     gt_per_s: Observed[float]
     """10^9 transfers per second and lane."""
     max_gt_per_s: Observed[float]
+    is_removable: bool = False
+    """Known to be below a port that leads out of the machine: `removable` of sysfs, Linux 5.14."""
 
     @property
     def emulator(self) -> str | None:
@@ -62,6 +67,14 @@ class PciLink:
     """The end towards the card: an endpoint, or the upstream port of a switch."""
     upper: PciFunction
     """The end towards the host: a root port, or a downstream port of a switch."""
+
+    @property
+    def is_tunnel(self) -> bool:
+        """Whether it is a tunnel through Thunderbolt or USB4: what it reports is nominal."""
+        reported = (self.lower.gt_per_s, self.upper.max_gt_per_s)
+        return self.lower.is_removable and all(
+            isinstance(speed, Known) and speed.value == TUNNEL_GT_PER_S for speed in reported
+        )
 
     @property
     def element(self) -> str:
@@ -166,6 +179,7 @@ def _function(address: str, files: Files, registers: LinkRegisters, *, is_old: b
         max_lanes=_either(_lanes(read("max_link_width")), registers.max_lanes, is_hidden),
         gt_per_s=_either(_gt_per_s(read("current_link_speed")), registers.gt_per_s, is_hidden),
         max_gt_per_s=_either(_gt_per_s(read("max_link_speed")), registers.max_gt_per_s, is_hidden),
+        is_removable=isinstance(out := read("removable"), Known) and out.value == "removable",
     )
 
 

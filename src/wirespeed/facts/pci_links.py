@@ -71,8 +71,8 @@ def link_state(link: PciLink, config: PciConfig, card_address: str) -> PcieLink:
 
 
 def has_state(link: PciLink) -> bool:
-    """False for a link that the kernel says is none, as a guest's VF has."""
-    return not isinstance(link.lower.lanes, Absent)
+    """False for a link that the kernel says is none, as a guest's VF has, and for a tunnel."""
+    return not isinstance(link.lower.lanes, Absent) and not link.is_tunnel
 
 
 def is_below_its_ends(link: PciLink, state: PcieLink) -> bool:
