@@ -6,8 +6,10 @@ from wirespeed.facts.accelerators import Accelerator, Accelerators
 from wirespeed.facts.iommu import Iommu
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import PciConfig
+from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
+from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 MOST_SHOWN = 4
@@ -17,6 +19,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     address = exam.port.pci_address
     if address is None:
         raise DoesNotApplyError("it is not a PCI function")
+    function = exam.host[Pci].functions.get(address)
+    if exam.port.kind is PortKind.VIRTIO or (function and function.emulator):
+        raise DoesNotApplyError("a hypervisor made this adapter up: it reads no accelerator")
     accelerators = known(exam.host[Accelerators].found, "which accelerators there are")
     if not accelerators:
         raise DoesNotApplyError("there is no accelerator")
@@ -25,6 +30,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise CannotTellError("the PCIe path above the card was not read", "lspci -Dtv")
     beside = [(one, at) for one in accelerators if (at := _parting(way, one)) is not None]
     if not beside:
+        is_guest = exam.host[Virtualization].is_guest
+        if is_guest == Known(True, is_guest.source):
+            raise CannotTellError(
+                "where card and accelerator meet is not shown to a guest: its PCI tree is the "
+                "hypervisor's",
+                "lspci -Dtv on the host of this guest",
+            )
         yield _apart(exam, way, accelerators)
         return
     redirecting: dict[str, list[str]] = {}
