@@ -73,7 +73,7 @@ class PciLink:
         """Whether it is a tunnel through Thunderbolt or USB4: what it reports is nominal."""
         reported = (self.lower.gt_per_s, self.upper.max_gt_per_s)
         return self.lower.is_removable and all(
-            isinstance(speed, Known) and speed.value == TUNNEL_GT_PER_S for speed in reported
+            isinstance(one, Known) and one.value == TUNNEL_GT_PER_S for one in reported
         )
 
     @property
