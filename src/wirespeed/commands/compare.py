@@ -31,6 +31,7 @@ from wirespeed.runs.compare_report import (
     write_record,
 )
 from wirespeed.runs.hosts_of_spec import read_spec
+from wirespeed.runs.measure_dpdk import refuse_trials_of_no_length
 from wirespeed.runs.prove_into import prove_into
 from wirespeed.runs.prove_run import DeclinedError
 from wirespeed.terminal import echo
@@ -74,6 +75,7 @@ def compare(spec: Path, approaches: str, yes: bool, out: Path | None, breaks_loc
     it left.
     """
     given = read_spec(spec)
+    refuse_trials_of_no_length(given, spec)
     refuse_without_guests(given, spec)
     specs = {approach: _spec_of(given, approach) for approach in _named(approaches)}
     folder, pages = out or compare_folder(spec), out or compare_pages(spec)

@@ -10,6 +10,7 @@ from wirespeed.commands.shared_options import break_lock
 from wirespeed.host.files import make_result_folder
 from wirespeed.report.proof_answer import exit_code
 from wirespeed.runs.hosts_of_spec import read_spec
+from wirespeed.runs.measure_dpdk import refuse_trials_of_no_length
 from wirespeed.runs.prove_into import prove_into
 from wirespeed.runs.prove_run import DeclinedError
 from wirespeed.runs.report_source import proof_pages
@@ -51,6 +52,7 @@ def prove(
     report.html beside the spec, in SPEC.report; `wirespeed report SPEC` makes it again from the
     files of the run.
     """
+    refuse_trials_of_no_length(read_spec(spec), spec)
     folder, pages = out or new_run_folder(spec), out or proof_pages(spec)
     if out is None:
         refuse_moved(spec, read_spec(spec))

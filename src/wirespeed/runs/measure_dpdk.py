@@ -16,7 +16,7 @@ from wirespeed.measure.bench.campaign import Campaign
 from wirespeed.measure.bench.dut import Dut, Expect
 from wirespeed.measure.bench.far_dut import FarDut, start_far_dut
 from wirespeed.measure.bench.further import Further
-from wirespeed.measure.bench.plan import Plan
+from wirespeed.measure.bench.plan import LONGEST_TRIAL_S, SHORTEST_TRIAL_S, Plan
 from wirespeed.measure.bench.program_host import FarHost, devices_of
 from wirespeed.measure.bench.run_folder import resumable
 from wirespeed.measure.bench.tester_ports import Holding
@@ -115,6 +115,25 @@ def bench_to_resume(spec: Spec, folder: Path) -> list[Record]:
             next="leave --resume out",
         )
     return resumable(folder, setup_of(spec, plan_of(spec, asked)).settings, resume=True)
+
+
+def refuse_trials_of_no_length(spec: Spec, path: Path) -> None:
+    """Raise InputError `spec.trial_seconds` for trials that the tester does not take.
+
+    Before anything is changed, and not as a bound of the spec: journals hold specs, and an undo
+    reads whatever was accepted once.
+    """
+    asked = spec.measure.rfc2544
+    for name in ("seconds", "trial_seconds") if asked is not None else ():
+        seconds = float(getattr(asked, name))
+        if not SHORTEST_TRIAL_S <= seconds <= LONGEST_TRIAL_S:
+            raise InputError(
+                "spec.trial_seconds",
+                where=str(path),
+                found=f"rfc2544: {name}: {seconds:g}",
+                so="the tester takes no such trial; nothing was changed",
+                next=f"give {SHORTEST_TRIAL_S:g} to {LONGEST_TRIAL_S:g} seconds",
+            )
 
 
 def plan_of(spec: Dpdk, asked: Rfc2544Spec) -> Plan:

@@ -18,8 +18,9 @@ RFC2544_SECONDS = 60.0
 WINDOWED = f"windowed, {SHORTEST_S * 1e3:g} to {LONGEST_S * 1e3:g} ms a window"
 BOUNDS = "bounds of the tester"
 """Label of the setting where they are loosened."""
-TrialSeconds = Annotated[float, Field(ge=0.001, le=3600)]
+SHORTEST_TRIAL_S, LONGEST_TRIAL_S = 0.001, 3600.0
 """What the tester takes for one trial, so that no search ends in its refusal."""
+TrialSeconds = Annotated[float, Field(ge=SHORTEST_TRIAL_S, le=LONGEST_TRIAL_S)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 

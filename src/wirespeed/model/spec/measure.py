@@ -34,9 +34,9 @@ class Rfc2544Spec(Frozen):
         64, 128, 256, 512, 1024, 1280, 1518,
     )  # fmt: skip
     flows: Annotated[StrictInt, Field(ge=1, le=2**24)] = 8192
-    seconds: Annotated[Number, Field(ge=0.001, le=3600)] = 60
+    seconds: Annotated[Number, Field(gt=0, le=86400)] = 60
     """Of the trial that confirms."""
-    trial_seconds: Annotated[Number, Field(ge=0.001, le=3600)] = 1
+    trial_seconds: Annotated[Number, Field(gt=0, le=86400)] = 1
     """Of a trial of the search."""
     width: Annotated[Number, Field(gt=0, lt=1)] = 0.005
     """The search stops when (upper - lower) / upper is no more than this."""
