@@ -1,4 +1,4 @@
-"""The reader of requests and the judge of frames, fuzzed for a short while each.
+"""The reader of requests, the judge of frames and a memif's own end, fuzzed a short while each.
 
 Built apart, by clang with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer. What a run
 finds beyond the seeds is kept in the build folder, so that the next one begins there.
@@ -30,13 +30,14 @@ def fuzzers() -> Path:
     build(
         BUILD,
         "fuzz_config",
+        "fuzz_direct",
         "fuzz_judge",
         setup=[
             "-Dbuildtype=debugoptimized",
             "-Db_sanitize=address,undefined",
             "-Db_lundef=false",
             # DPDK's own checksums read words wherever they lie.
-            "-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize=alignment",
+            "-Dc_args=-fsanitize=fuzzer-no-link -fno-sanitize=alignment -fno-sanitize-recover=all",
         ],
         CC=clang,
     )
@@ -64,6 +65,18 @@ def judge_seeds() -> Iterable[bytes]:
         yield bytes([setup]) + r.randbytes(500)
 
 
+def direct_seeds() -> Iterable[bytes]:
+    """Give programs as fuzz_direct.c has them: sound answers, then steps; and any bytes."""
+    r = random.Random(1)
+    for setup in range(48):
+        # At most nine answers: a hello, to five messages, and to the rings.
+        first = bytes([setup * 5 % 256, setup * 11 % 256 & 0x9F])
+        yield first + bytes(9) + r.randbytes(300)
+        yield bytes([setup, r.randrange(256)]) + r.randbytes(100)
+    for ring_log2_most in range(256):
+        yield bytes([7, 0x40, ring_log2_most, 3, 3])
+
+
 @pytest.mark.parametrize(
     ("name", "seeds", "options"),
     [
@@ -72,6 +85,7 @@ def judge_seeds() -> Iterable[bytes]:
             config_seeds,
             [f"-dict={ROOT}/tester/fuzz/config.dict", "-max_len=4096"],
         ),
+        ("direct", direct_seeds, ["-max_len=1024", "-seed=1"]),
         ("judge", judge_seeds, ["-max_len=4096"]),
     ],
 )
@@ -106,7 +120,8 @@ def test_nothing_is_found(
         errors="replace",
         check=False,
     )
-    assert run.returncode == 0, run.stderr[-6000:]
+    seeded = [line for line in run.stderr.splitlines() if line.startswith("INFO: Seed:")]
+    assert run.returncode == 0, f"{seeded}\n{run.stderr[-6000:]}"
     executed = next(
         int(line.rpartition(" ")[2])
         for line in run.stderr.splitlines()
