@@ -82,9 +82,10 @@ def outlive_streams(*, changes_hosts: bool) -> None:
     for number, name in ((STDOUT, "stdout"), (STDERR, "stderr")):
         stream = getattr(sys, name)
         try:
-            if stream.fileno() != number:
-                continue  # Not the process's own.
-        except io.UnsupportedOperation:
+            is_own = stream.fileno() == number
+        except (AttributeError, io.UnsupportedOperation):
+            is_own = False
+        if not is_own:
             continue
         ends = number == STDOUT and not changes_hosts
         again = io.TextIOWrapper(

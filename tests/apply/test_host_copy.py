@@ -50,6 +50,7 @@ class CountingRunner(LocalRunner):
     """This machine, with a lock of its own; it counts round trips, and may lose an answer."""
 
     def __init__(self, lock: str) -> None:
+        super().__init__()
         self.trips, self._lock = 0, lock
         self.loses: int | None = None
 

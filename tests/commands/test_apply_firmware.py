@@ -53,7 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch):
 def begin(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **allowed: bool) -> None:
     """Begin the stage of a plan on a host that is described as having no ports."""
     how = command.How(tmp_path / "spec", None, False, False, 30, Consents(**allowed))
-    nothing: Any = None
+    nothing: Any = {}
     spec = lone_host("here")
     monkeypatch.setattr(command, "plan_hosts", lambda *_, **__: (plan, {}))
     with open_run(tmp_path / "spec.run") as run:

@@ -24,6 +24,7 @@ from wirespeed.model.observed import Known, Observed
 from wirespeed.model.spec.members import read_spec_data
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
+from wirespeed.runs import undo_run
 from wirespeed.runs.compare_folder import standing_runs
 from wirespeed.steps.mtu import Mtu
 
@@ -105,7 +106,8 @@ def host(monkeypatch: pytest.MonkeyPatch) -> DescribedHost:
     def controls_of(_: Spec) -> Iterator[Mapping[str, DescribedHost]]:
         yield {"alpha": described}
 
-    monkeypatch.setattr(undo_module, "controls_of", controls_of)
+    for module in (undo_module, undo_run):
+        monkeypatch.setattr(module, "controls_of", controls_of)
     return described
 
 

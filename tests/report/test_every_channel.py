@@ -382,7 +382,8 @@ EXACT = {
     ("runs/prove_folder.py", "write_whole"): "captures",
     ("runs/fleet_doctor.py", "write_whole"): "a capture",
     ("runs/fleet_folder.py", "write_whole"): "JSON of a Frozen",
-    ("runs/fleet_waves.py", "write_whole"): "JSON of a Frozen, and a host's spec, which we read",
+    ("runs/fleet_record.py", "write_whole"): "JSON of a Frozen, and a host's spec, which we read",
+    ("runs/store/parquet.py", "write_bytes"): "Parquet: a program reads it",
 }
 
 

@@ -18,7 +18,7 @@ NOT_THERE = "not there"
 COUNTED = {
     "Counters", "Cpus", "DriverLog", "Hardware", "Health", "Interrupts", "LinkEvents",
     "LinkMargins", "Mitigations",
-    "ModulePowers", "Modules", "OvsPolling", "PciAer",
+    "ModulePowers", "Modules", "MovedCounters", "OvsPolling", "PciAer",
     "Rdma", "RealtimeThreads", "Session", "Softnet", "TcpCounts", "Virtualization", "Workload",
     "Wsl",
 }  # fmt: skip

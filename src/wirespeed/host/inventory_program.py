@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from wirespeed.host.extras import how_to_add
+from wirespeed.host.files import write_exact
 from wirespeed.host.folder import PrivateFolder
 from wirespeed.host.local import LocalRunner
 from wirespeed.host.runner import MAX_OUTPUT_BYTES, Completed
@@ -186,8 +187,8 @@ def _run(sources: Sequence[str], limit: str | None, *, allow_code: bool) -> Comp
         home = "" if allow_code else f"home = {folder.path}"
         plugins = [f"ansible.builtin.{name}" for name in (WITH_CODE if allow_code else NO_CODE)]
         settings = folder.path / "ansible.cfg"
-        settings.write_text(
-            SETTINGS.format(home=home, folder=folder.path, plugins=",".join(plugins))
+        write_exact(
+            settings, SETTINGS.format(home=home, folder=folder.path, plugins=",".join(plugins))
         )
         argv = [
             "env", *_environment(settings, allow_code=allow_code),

@@ -81,7 +81,7 @@ def _remedy(direction: Direction) -> Remedy:
 
 RULE = HostRule(
     slug="members.uneven",
-    title="A member of a bond carries next to nothing",
+    title="Bond member carries next to nothing",
     why="A bond is as fast as the sum of its members only if each carries its part. Settings may "
     "look right while all traffic takes one member: a hash over fields that do not differ, a "
     "single flow, a port that the switch does not use. Counts tell what settings cannot.",
