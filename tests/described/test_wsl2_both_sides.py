@@ -83,7 +83,7 @@ def test_as_found_wsl2_names_the_internal_switch_and_the_foreign_filter():
 
 
 def test_what_an_internal_switch_reports_bounds_and_prices_nothing():
-    """Windows shows 10 Gb/s, and the document measured 23 through it in mirrored mode."""
+    """Windows shows 10 Gb/s for it, and software without a wire forwards its frames."""
     diagnosis = answer("as_found", doc_wsl2.question())
     (internal,) = (f for f in diagnosis.findings if f.rule == "vswitch.internal")
     assert not internal.prices

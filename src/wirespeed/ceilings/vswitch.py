@@ -13,10 +13,10 @@ def vswitch_ceiling(
 ) -> Ceiling:
     """Frames per second of an adapter of a virtual switch that reports `reported_bps`.
 
-    Nothing holds the adapter to that figure, so it is nominal: Hyper-V's internal switch reports
-    10 Gb/s, and 23 were measured through it (the WSL2 document). No wire is there: `high` counts
-    the frame's bytes without FCS, `low` counts as an Ethernet of that speed would. `kind`: of a
-    path that is only stated, what is said of the switch is taken to hold.
+    No wire holds the adapter to that figure, so it is nominal: Hyper-V's internal switch reports
+    10 Gb/s whatever the processor forwards. `high` counts the frame's bytes without FCS, `low`
+    counts as an Ethernet of that speed would. `kind`: of a path that is only stated, what is said
+    of the switch is taken to hold.
     """
     return Ceiling(
         element="virtual switch",

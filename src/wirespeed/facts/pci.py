@@ -24,7 +24,8 @@ NOT_SHOWN = "the kernel shows no state of its PCI Express link"
 T = TypeVar("T")
 TUNNEL_GT_PER_S = 2.5
 """What both ends of a link report that is a tunnel through Thunderbolt or USB4, whatever the cable
-carries: the protocol adapters are told no other speed (USB4 Specification 2.0, section 11)."""
+carries: AMD's USB4 bridge names it as its most, with one lane, above a card that carried 10 Gb/s in
+the same box elsewhere (https://community.frame.work/t/76971)."""
 EMULATORS = {0x1B36: "QEMU", 0x1AF4: "QEMU", 0x15AD: "VMware", 0x1AB8: "Parallels"}
 """Vendors of bridges and cards that only a hypervisor makes (pci-ids.ucw.cz)."""
 

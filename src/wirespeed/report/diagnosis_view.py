@@ -30,7 +30,6 @@ DONE = {Direction.RECEIVE: "received", Direction.TRANSMIT: "sent"}
 HOST_CHARACTERS = 48
 HOST_LABELS = ("system", "runs on", "CPU")
 """Labels of `Diagnosis.about` that are about the host as a whole."""
-
 CANNOT_TELL = "cannot tell"
 DENIED = ("permission denied", "not permitted")
 
