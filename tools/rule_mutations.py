@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.model.finding import ByHand, Danger, Severity
-from wirespeed.model.rule import HostRule, PortRule, Rule
+from wirespeed.model.rule import FigureRule, HostRule, PortRule, Rule
 
-DECLARED = {"HostRule", "PortRule"}
+DECLARED = {"HostRule", "PortRule", "FigureRule"}
 SAID = {"so", "text", "unpriced", "of", "formula", "found"}
 """Arguments that are shown as they are, whatever they look like."""
 DROPPED = {
@@ -43,7 +43,7 @@ class Mutation:
         module.__file__ = of.__file__
         exec(compile(self.tree, of.__file__ or "", "exec"), module.__dict__)  # noqa: S102
         rule = module.RULE
-        if not isinstance(rule, HostRule | PortRule):
+        if not isinstance(rule, HostRule | PortRule | FigureRule):
             raise TypeError(f"RULE of {of.__name__}")
         return rule
 

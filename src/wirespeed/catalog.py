@@ -15,7 +15,7 @@ from wirespeed.model.capture import Capture
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import Fact
 from wirespeed.model.platform import Platform
-from wirespeed.model.rule import HostRule, PortRule, Rule
+from wirespeed.model.rule import FigureRule, HostRule, PortRule, Rule
 from wirespeed.model.step import Step
 
 PLATFORMS = "wirespeed.platforms"
@@ -36,8 +36,8 @@ def facts() -> tuple[type[Fact], ...]:
 def rules() -> tuple[Rule, ...]:
     """Every rule, by its slug. Each file of a folder `rules/` has one, called RULE."""
     found = [module.RULE for module in _modules("rules")]
-    if not all(isinstance(rule, HostRule | PortRule) for rule in found):
-        raise AssertionError("RULE is a HostRule or a PortRule")
+    if not all(isinstance(rule, HostRule | PortRule | FigureRule) for rule in found):
+        raise AssertionError("RULE is a HostRule, a PortRule or a FigureRule")
     return tuple(sorted(found, key=lambda rule: rule.slug))
 
 

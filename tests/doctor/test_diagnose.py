@@ -14,11 +14,11 @@ from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Change, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
-from wirespeed.model.question import MeasuredBy, Purpose, Question
+from wirespeed.model.question import Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, PortExam, PortRule
 from wirespeed.report.diagnosis_text import diagnosis_lines
 from wirespeed.report.diagnosis_view import bound_texts
-from wirespeed.rules import measured_far_below_ceiling, route_leaves_by_another_port
+from wirespeed.rules import route_leaves_by_another_port
 
 PORTS = """\
 wirespeed-capture 1 case
@@ -241,19 +241,13 @@ def test_a_capture_that_was_cut_off_is_said_to_be_one():
 
 
 def test_an_option_that_needs_a_port_by_name_is_not_ignored_without_a_word():
-    chosen = (route_leaves_by_another_port.RULE, measured_far_below_ceiling.RULE)
-    by_tool = MeasuredBy(tool="iperf 3.12", measured_bps=1e9)
-    for asked, option in (
-        ({"peer": "192.0.2.7"}, "--peer"),
-        ({"measured_bps": 1e9}, "--measured"),
-        ({"measured_bps": 1e9, "measured_by": by_tool}, "--measured-by"),
-    ):
-        answer = diagnose(facts(), Question(**asked), chosen)
-        (line,) = answer.warnings
-        assert line.startswith(f"{option} was not used: ")
-        assert line.endswith("name it with --port")
-        shown = " ".join(line.text for line in diagnosis_lines(answer))
-        assert f"! {option} was not used: " in shown
+    chosen = (route_leaves_by_another_port.RULE,)
+    answer = diagnose(facts(), Question(peer="192.0.2.7"), chosen)
+    (line,) = answer.warnings
+    assert line.startswith("--peer was not used: ")
+    assert line.endswith("name it with --port")
+    shown = " ".join(line.text for line in diagnosis_lines(answer))
+    assert "! --peer was not used: " in shown
     assert not diagnose(facts(), Question(), chosen).warnings
 
 

@@ -15,6 +15,14 @@ TCP_TIMESTAMP_BYTES = 12
 FRAME_HEADER_BYTES = (
     ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMP_BYTES
 )
+SLOWER_LINKS_BPS = tuple(
+    int(gbps * 1e9) for gbps in (0.01, 0.1, 1, 2.5, 5, 10, 25, 40, 50, 100, 200)
+)
+"""Speeds of IEEE 802.3 that a port on the way may have."""
+FULL_FRAMES_BYTES = (1518, 9018)
+"""Full frames of an MTU of 1500, and of 9000."""
+NEARLY = 0.992
+"""Slow start and a lost segment take a part: 934 to 941 Mb/s are usual on a link of 1 Gb/s."""
 
 
 def tcp_payload_bytes(frame_bytes: int) -> int:
@@ -88,3 +96,19 @@ def longest_rtt_s(window_bytes: int, link_bps: int, frame_bytes: int) -> float:
     """Longest round trip at which a window still fills the link, seconds."""
     payload_per_s = float(line_rate_pps(link_bps, frame_bytes)) * tcp_payload_bytes(frame_bytes)
     return window_bytes / payload_per_s
+
+
+def filled_link_bps(carried_bps: float) -> int | None:
+    """Give the speed of a link that TCP with this goodput fills; None: it fills none.
+
+    The upper end is that of no time stamps: 12 bytes more of each frame are payload.
+    """
+    for link_bps in SLOWER_LINKS_BPS:
+        for frame_bytes in FULL_FRAMES_BYTES:
+            frames_pps = float(line_rate_pps(link_bps, frame_bytes))
+            payload_bytes = tcp_payload_bytes(frame_bytes)
+            least = 8 * frames_pps * payload_bytes * NEARLY
+            most = 8 * frames_pps * (payload_bytes + TCP_TIMESTAMP_BYTES)
+            if least <= carried_bps <= most:
+                return link_bps
+    return None

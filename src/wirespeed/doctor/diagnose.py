@@ -10,6 +10,7 @@ from wirespeed.doctor.causes import Joined, join
 from wirespeed.doctor.frame_of_mtu import with_frame_of_mtu
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.low_figure import with_reason
+from wirespeed.doctor.measured_path import measured_paths
 from wirespeed.doctor.places import places_of
 from wirespeed.doctor.price import priced
 from wirespeed.doctor.without_link import lowered, ports_without_link
@@ -24,6 +25,8 @@ from wirespeed.model.port import Port
 from wirespeed.model.question import Question
 from wirespeed.model.rule import (
     DoesNotApplyError,
+    FigureExam,
+    FigureRule,
     HostExam,
     HostRule,
     PortExam,
@@ -68,21 +71,17 @@ def diagnose(
         ports_unknown = error.reason
     question = with_frame_of_mtu(host, question, ports)
     ledgers = {port: _ledger(host, port, question, faults) for port in ports}
+    others = [one for kind in platforms() for one in _others(kind, host, question, faults)]
     said: list[Said] = []
     asked_rules = rules() if chosen is None else tuple(chosen)
     for rule in asked_rules:
-        if not own.is_usual and _concerns_linux(rule):
+        if isinstance(rule, FigureRule):
+            said += _ask_figure(rule, host, question, ledgers, others, faults)
+        elif not own.is_usual and _concerns_linux(rule):
             said.append(_not_linux(rule, host.name, own))
         else:
             said += _ask(rule, host, question, ports, ledgers, faults)
-    all_ledgers = (
-        *ledgers.values(),
-        *(
-            ledger
-            for platform in platforms()
-            for ledger in _others(platform, host, question, faults)
-        ),
-    )
+    all_ledgers = (*ledgers.values(), *others)
     by_name = {ledger.port: ledger for ledger in all_ledgers}
     without_link = ports_without_link(host, ports, question)
     found = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
@@ -185,7 +184,7 @@ def _not_linux(rule: Rule, where: str, own: Platform) -> Verdict:
 
 
 def _ask(
-    rule: Rule,
+    rule: HostRule | PortRule,
     host: HostFacts,
     question: Question,
     ports: tuple[Port, ...],
@@ -207,6 +206,33 @@ def _ask(
         for port in ports:
             asked = PortExam(rule.slug, host, question, ports, port, ledgers[port])
             yield from _guarded(rule.slug, port.name, partial(rule.check, asked), faults)
+
+
+def _ask_figure(
+    rule: FigureRule,
+    host: HostFacts,
+    question: Question,
+    ledgers: Mapping[Port, Ledger],
+    others: Sequence[Ledger],
+    faults: list[str],
+) -> Iterator[Said]:
+    """Hold a figure against the paths that it may be of; say so where there is nothing to hold."""
+    paths: list[Ledger] = []
+
+    def find() -> Iterable[Finding]:
+        paths.extend(measured_paths(host, question, ledgers, others))
+        return ()
+
+    said = list(_guarded(rule.slug, host.name, find, faults))
+    if not paths:
+        yield from said
+        return
+    figure = question.measured_bps or 0.0
+    exam = FigureExam(rule.slug, host, question, tuple(ledgers), figure, tuple(paths))
+    for one in _guarded(rule.slug, exam.place, lambda: rule.check(exam), faults):
+        yield one
+        if isinstance(one, Verdict) and one.outcome == "cannot tell":
+            yield Unused(f"the measured figure was held against nothing: {one.reason}")
 
 
 def _guarded(

@@ -26,6 +26,8 @@ class MeasuredBy(Frozen):
     """How it was measured: `8 streams`, `10 s`."""
     limits: tuple[str, ...] = ()
     """What of the tool may have been the bound, and not the path."""
+    addresses: tuple[str, ...] = ()
+    """IP addresses of its two ends, where it prints them."""
     doubts: tuple[str, ...] = ()
     """What in its own output contradicts the figure."""
 

@@ -89,6 +89,21 @@ class PortExam(HostExam):
         return self.port.netdev
 
 
+@dataclass(frozen=True, slots=True)
+class FigureExam(HostExam):
+    """What a rule about a measured figure is given."""
+
+    measured_bps: float
+    """Goodput of one direction, bits per second."""
+    paths: tuple[Ledger, ...]
+    """Of the ports that it may have gone by, one at least. Each has a link, or may have one."""
+
+    @property
+    def place(self) -> str:
+        """What a finding is about, unless it names another thing: the port, if only one may be."""
+        return self.paths[0].port if len(self.paths) == 1 else self.host.name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
     slug: str
@@ -129,7 +144,14 @@ class PortRule(_Rule):
     check: Callable[[PortExam], Iterable[Finding]]
 
 
-Rule = HostRule | PortRule
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureRule(_Rule):
+    """A condition of a figure that the user measured, on whatever platform."""
+
+    check: Callable[[FigureExam], Iterable[Finding]]
+
+
+Rule = HostRule | PortRule | FigureRule
 
 
 def of_each(things: Iterable[T], check: Callable[[T], Iterable[Finding]]) -> Iterator[Finding]:

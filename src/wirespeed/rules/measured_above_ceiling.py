@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import WIRES
-from wirespeed.model.ceiling import Direction
+from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import CannotTellError
-from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.rules.measured_far_below_ceiling import measured_evidence
+from wirespeed.model.rule import DoesNotApplyError, FigureExam, FigureRule
+from wirespeed.rules.measured_far_below_ceiling import measured_evidence, speed_not_known
 
 
 def _is_wire(element: str) -> bool:
@@ -15,37 +14,24 @@ def _is_wire(element: str) -> bool:
     return element in (*WIRES, "encapsulation") or element.startswith("pcie ")
 
 
-def _check(exam: PortExam) -> Iterator[Finding]:
-    measured = exam.question.measured_bps
-    if measured is None:
-        raise DoesNotApplyError("no measured figure was given: give it with --measured")
-    wires = exam.ledger.model_copy(
-        update={"ceilings": tuple(c for c in exam.ledger.ceilings if _is_wire(c.element))}
-    )
-    bounds = [b for d in Direction if (b := wires.most(d)) is not None]
-    if not bounds:
-        raise CannotTellError(
-            f"no ceiling of this path is known: {'; '.join(exam.ledger.unknown) or 'no element'}",
-            f"ethtool {exam.port.name}",
-        )
-    # Nobody said which direction it was measured in: the one that carries more is what it exceeds.
-    # Nor how long the frames were: no goodput exceeds what a path takes on the wire.
-    bound = max(bounds, key=lambda b: b.load_bps_l1.high)
-    most = bound.load_bps_l1.high
-    if measured <= most:
+def _check(exam: FigureExam) -> Iterator[Finding]:
+    bounds = []
+    for path in exam.paths:
+        bound = _most(path)
+        if bound is None:
+            raise _why_none(path)
+        bounds.append(bound)
+    # By which of several ports it went nobody said, and it may have been all of them.
+    most = sum(bound.load_bps_l1.high for bound in bounds)
+    if exam.measured_bps <= most:
         return
     yield exam.finding(
         Severity.FAULT,
-        (
-            measured_evidence(exam.question),
-            Evidence(
-                found=f"{bound.element} carries at most {most / 1e9:.1f} Gb/s, headers included: "
-                + ", ".join(f"{i.name} {i.shown}" for i in bound.inputs if not i.assumed),
-                source=bound.inputs[0].source,
-            ),
-        ),
+        (measured_evidence(exam.question), *map(_carried, bounds)),
         so="the figure and the path contradict each other: not all measured traffic went through "
-        "this port, or it measures something else" + _as_bits(measured, most) + _doubts(exam),
+        f"{'this port' if len(bounds) == 1 else 'these ports'}, or it measures something else"
+        + _as_bits(exam.measured_bps, most)
+        + _doubts(exam),
         remedies=(
             Remedy(
                 text="check which port the traffic left by (`ip route get PEER`, the port's "
@@ -59,6 +45,34 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     )
 
 
+def _why_none(path: Ledger) -> Exception:
+    """Say why a path has no wire: it may be a virtual one, whose figure is only reported."""
+    if path.reported(Direction.TRANSMIT) is not None:
+        return DoesNotApplyError("what the adapter reports bounds nothing")
+    return speed_not_known(path)
+
+
+def _most(path: Ledger) -> Ceiling | None:
+    """Give what no traffic on the wires of a path exceeds, in the direction that carries more.
+
+    Nobody said which direction was measured, nor how long the frames were: no goodput exceeds what
+    a path takes on the wire.
+    """
+    wires = path.model_copy(
+        update={"ceilings": tuple(c for c in path.ceilings if _is_wire(c.element))}
+    )
+    bounds = [bound for way in Direction if (bound := wires.most(way)) is not None]
+    return max(bounds, key=lambda bound: bound.load_bps_l1.high, default=None)
+
+
+def _carried(bound: Ceiling) -> Evidence:
+    return Evidence(
+        found=f"{bound.element} carries at most {bound.load_bps_l1.high / 1e9:.1f} Gb/s, headers "
+        "included: " + ", ".join(f"{i.name} {i.shown}" for i in bound.inputs if not i.assumed),
+        source=bound.inputs[0].source,
+    )
+
+
 def _as_bits(measured: float, most: float) -> str:
     """Say where an eighth of the figure is what the path carries."""
     fits = most / 2 <= measured / 8 <= most
@@ -69,12 +83,12 @@ def _as_bits(measured: float, most: float) -> str:
     )
 
 
-def _doubts(exam: PortExam) -> str:
+def _doubts(exam: FigureExam) -> str:
     run = exam.question.measured_by
     return "".join(f"; {doubt}" for doubt in run.doubts) if run is not None else ""
 
 
-RULE = PortRule(
+RULE = FigureRule(
     slug="measured.above_ceiling",
     title="Measured rate above the path's ceiling",
     why="No traffic is faster than the narrowest element of its path. A figure above what the "

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from wirespeed.ceilings.ethernet import WIRES, is_without_link
-from wirespeed.model.ceiling import Ceiling, Direction
+from wirespeed.ceilings.ethernet import WIRES
+from wirespeed.ceilings.tcp import filled_link_bps
+from wirespeed.model.ceiling import Ceiling, Direction, Ledger, Quantity
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import MeasuredBy, Purpose, Question
-from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.rule import DoesNotApplyError, FigureExam, FigureRule
 from wirespeed.model.symptom import Symptom
 
 TOOL_LIMITS = "and the tool itself may be the limit"
@@ -16,48 +17,86 @@ FAR_SHARE = 0.8
 PCIe may be some percent off; a fifth is neither."""
 
 
-def _check(exam: PortExam) -> Iterator[Finding]:
-    measured = exam.question.measured_bps
-    if measured is None:
-        raise DoesNotApplyError("no measured figure was given: give it with --measured")
-    if is_without_link(exam.ledger):
-        raise DoesNotApplyError("the port has no link: nothing was measured through it")
-    if not _is_asked(exam):
-        raise DoesNotApplyError(
-            "this host has several ports, and which one was measured is not known: name it with "
-            "--port",
-            unused="--measured-by" if exam.question.measured_by else "--measured",
-        )
-    bounds = [b for d in Direction if (b := exam.ledger.bound(d)) is not None]
-    if all(bound.element not in WIRES for bound in exam.ledger.ceilings) or not bounds:
-        # The slot alone says nothing: the link may be slower than it.
-        unknown = "; ".join(exam.ledger.unknown) or "no element"
-        raise CannotTellError(
-            f"the speed of the link is not known: {unknown}", f"ethtool {exam.port.name}"
-        )
-    # The direction was not named: what is far below the lower of both is far below in either.
-    bound = min(bounds, key=lambda b: b.load_bps_l1.low)
-    least = bound.load_bps_l1.low
-    if measured >= FAR_SHARE * least:
+def _check(exam: FigureExam) -> Iterator[Finding]:
+    paths = [path for path in exam.paths if _may_carry(path, exam.measured_bps)] or exam.paths
+    leasts = [_least(path) for path in paths]
+    unknown = [path for path, least in zip(paths, leasts, strict=True) if least is None]
+    if unknown:
+        raise speed_not_known(unknown[0])
+    by_path = [(path, least) for path, least in zip(paths, leasts, strict=True) if least]
+    path, least = min(by_path, key=lambda one: one[1].load_bps_l1.low)
+    low = least.load_bps_l1.low
+    if exam.measured_bps >= FAR_SHARE * low:
+        _tell_which(exam, path, [one for one in by_path if one[0] is not path])
         return
-    share = measured / least
+    share = exam.measured_bps / low
+    is_reported = least.kind is Quantity.NOMINAL
+    carries = "reports" if is_reported else "carries at least"
+    among = "" if len(paths) == 1 else f" of {', '.join(one.port for one in paths)}"
+    what = "" if is_reported else f", the lowest ceiling{among},"
     yield exam.finding(
-        Severity.FAULT,
+        Severity.RISK if is_reported else Severity.FAULT,
         (
-            measured_evidence(exam.question),
+            _with_filled_link(measured_evidence(exam.question), exam),
             Evidence(
-                found=f"{bound.element}, the lowest ceiling, carries at least {least / 1e9:.1f} "
-                "Gb/s",
-                source=bound.inputs[0].source,
+                found=f"{least.element}{what} {carries} {low / 1e9:.1f} Gb/s",
+                source=least.inputs[0].source,
             ),
         ),
-        so=f"the measured figure is {100 * share:.0f} % of what the path carries"
+        where=path.port,
+        so=f"the measured figure is {100 * share:.0f} % of what "
+        + (
+            "the adapter reports, which bounds nothing: what carries its frames below is not seen "
+            "from here"
+            if is_reported
+            else "the path carries"
+        )
         + _by_the_tool(exam.question.measured_by)
         # What a tool printed has a unit; a figure that a person gave may be of bytes.
-        + ("" if exam.question.measured_by else _as_bytes(measured, least, bound.load_bps_l1.high)),
-        remedies=tuple(_where_to_look(exam)),
-        changes=tuple(_shortfall(exam, share)),
+        + (
+            ""
+            if exam.question.measured_by
+            else _as_bytes(exam.measured_bps, low, least.load_bps_l1.high)
+        ),
+        remedies=tuple(_where_to_look(exam, is_reported=is_reported)),
+        changes=() if is_reported else tuple(_shortfall(path, share)),
+        unpriced="run the doctor on the host below, whose uplink bounds it" if is_reported else "",
     )
+
+
+def speed_not_known(path: Ledger) -> CannotTellError:
+    """Say why a figure can be held against nothing."""
+    what = "; ".join(path.unknown) or "no element"
+    return CannotTellError(f"the speed of the link is not known: {what}", f"ethtool {path.port}")
+
+
+def _may_carry(path: Ledger, measured_bps: float) -> bool:
+    """Tell whether the figure can have gone by it: no link carries more than its speed."""
+    wires = [bound for bound in path.ceilings if bound.element in WIRES]
+    return not wires or measured_bps <= max(bound.load_bps_l1.high for bound in wires)
+
+
+def _least(path: Ledger) -> Ceiling | None:
+    """Give what the path carries at least, in the direction that carries less.
+
+    The direction was not named: what is far below the lower of both is far below in either. None
+    where its speed is not known: the slot alone says nothing, as the link may be slower.
+    """
+    wires = [bound for bound in path.ceilings if bound.element in WIRES]
+    ways = [path.bound(way) if wires else path.reported(way) for way in Direction]
+    return min((w for w in ways if w is not None), key=lambda w: w.load_bps_l1.low, default=None)
+
+
+def _tell_which(exam: FigureExam, path: Ledger, others: list[tuple[Ledger, Ceiling]]) -> None:
+    """Raise DoesNotApplyError where one port explains the figure, and it is far below another's."""
+    for other, least in others:
+        share = exam.measured_bps / least.load_bps_l1.low
+        if share < FAR_SHARE:
+            raise DoesNotApplyError(
+                f"it is what {path.port} carries, and {100 * share:.0f} % of what {other.port} "
+                "does: which of them it went through is not known: name it with --port",
+                unused="--measured-by" if exam.question.measured_by else "--measured",
+            )
 
 
 def measured_evidence(question: Question) -> Evidence:
@@ -82,15 +121,18 @@ def _as_bytes(measured: float, least: float, most: float) -> str:
     )
 
 
-def _is_asked(exam: PortExam) -> bool:
-    """Whether this is the port that was measured: it is named, or it is the only one."""
-    named = {exam.port.netdev, exam.port.pci_address} & set(exam.question.ports)
-    return bool(named) or len(exam.ports) == 1
+def _with_filled_link(measured: Evidence, exam: FigureExam) -> Evidence:
+    """Say beside the figure where it is what a slower link carries."""
+    link_bps = filled_link_bps(exam.measured_bps)
+    if link_bps is None:
+        return measured
+    said = f"{measured.found}: what TCP gets of a link of {link_bps / 1e9:g} Gb/s"
+    return measured.model_copy(update={"found": said})
 
 
-def _shortfall(exam: PortExam, share: float) -> Iterator[Change]:
+def _shortfall(path: Ledger, share: float) -> Iterator[Change]:
     for direction in Direction:
-        bound = exam.ledger.bound(direction)
+        bound = path.bound(direction)
         if bound is not None:
             yield Change(after=bound, now=_scaled(bound, share))
 
@@ -100,7 +142,21 @@ def _scaled(bound: Ceiling, share: float) -> Ceiling:
     return bound.model_copy(update={"load_pps": band})
 
 
-def _where_to_look(exam: PortExam) -> Iterator[Remedy]:
+def _where_to_look(exam: FigureExam, *, is_reported: bool) -> Iterator[Remedy]:
+    link_bps = filled_link_bps(exam.measured_bps)
+    if link_bps is not None:
+        yield Remedy(
+            text=f"find the port of {link_bps / 1e9:g} Gb/s on the way: ask the peer and each "
+            "switch between for the speed of its ports, and look whether the traffic leaves by "
+            "the port that is meant (`ip route get PEER`)",
+            by_hand=ByHand.FAR_END,
+        )
+    if is_reported:
+        yield Remedy(
+            text="run the doctor on the host that this guest runs on: its uplink, its virtual "
+            "switch and its limits of a port's rate bound the adapter",
+            by_hand=ByHand.FAR_END,
+        )
     if exam.question.purpose is not Purpose.DPDK:
         yield Remedy(
             text="check the tool: one stream, or streams that share one thread (iperf3 before "
@@ -120,7 +176,7 @@ def _where_to_look(exam: PortExam) -> Iterator[Remedy]:
     )
 
 
-RULE = PortRule(
+RULE = FigureRule(
     slug="measured.far_below_ceiling",
     title="Measured rate far below the path's ceiling",
     why="The ceilings come from this host's hardware and settings. If a figure is far below the "
