@@ -13,8 +13,10 @@ from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Diagnosis, Finding, Severity
 from wirespeed.model.question import MeasuredBy, Question
+from wirespeed.report.diagnosis_view import verdict_text
 
 ABOVE, FAR = "measured.above_ceiling", "measured.far_below_ceiling"
+ONE_FLOW = "measured.one_flow_of_cloud"
 
 
 def asked(host: Host | Windows, gbps: float, **question: object) -> Diagnosis:
@@ -26,7 +28,7 @@ def asked(host: Host | Windows, gbps: float, **question: object) -> Diagnosis:
 
 
 def about(answer: Diagnosis) -> list[tuple[str, str, Severity]]:
-    return [(f.rule, f.where, f.severity) for f in answer.findings if f.rule.startswith("measured")]
+    return [(f.rule, f.where, f.severity) for f in answer.findings if f.rule in (ABOVE, FAR)]
 
 
 def only(answer: Diagnosis) -> Finding:
@@ -145,7 +147,7 @@ def test_a_figure_of_a_virtual_adapter_is_used_against_what_it_reports():
     assert (found.rule, found.where, found.severity) == (FAR, "ens192", Severity.RISK)
     assert "which bounds nothing" in found.so
     assert found.unpriced
-    assert not found.prices
+    assert not found.changes
     assert "the host that this guest runs on" in found.remedies[0].text
 
 
@@ -157,10 +159,14 @@ def test_a_figure_of_a_virtual_adapter_that_is_near_or_above_what_it_reports_is_
 
 
 def test_a_figure_of_a_port_without_a_known_speed_is_held_against_nothing_and_that_is_said():
-    answer = asked(clouds.ec2(), 4.9)
+    answer = asked(clouds.ec2(), 3.0)
     assert about(answer) == []
     (said,) = answer.warnings
-    assert "held against nothing" in said
+    assert (
+        said
+        == "the measured figure was compared with no ceiling: the speed of the link is not known: "
+        "ethernet: speed of ens5: `Speed: Unknown!`"
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,3 +185,50 @@ def test_a_figure_that_fills_a_slower_link_names_it(gbps: float, link: str):
 def test_a_figure_between_the_speeds_of_links_names_none(gbps: float):
     found = only(asked(dual_xeon_100g(), gbps))
     assert "a link of" not in found.evidence[0].found
+
+
+def streams(count: int) -> MeasuredBy:
+    return MeasuredBy(tool="iperf 3.16", measured_bps=4.9e9, streams=count)
+
+
+@pytest.mark.parametrize("gbps", [4.6, 4.97, 9.53, 24.0])
+def test_a_figure_that_a_cloud_grants_one_flow_is_named(gbps: float):
+    (found,) = (f for f in asked(clouds.ec2(), gbps).findings if f.rule == ONE_FLOW)
+    assert found.severity is Severity.CEILING
+    assert "if it was one" in found.so
+
+
+def test_a_figure_of_one_stream_is_no_longer_doubted_to_be_one():
+    (found,) = (
+        f for f in asked(clouds.ec2(), 4.9, measured_by=streams(1)).findings if f.rule == ONE_FLOW
+    )
+    assert "if it was one" not in found.so
+
+
+def test_a_figure_of_several_streams_is_not_what_one_flow_is_granted():
+    answer = asked(clouds.ec2(), 4.9, measured_by=streams(8))
+    assert [f.rule for f in answer.findings if f.rule == ONE_FLOW] == []
+
+
+@pytest.mark.parametrize("gbps", [3.0, 5.1, 7.0, 12.0])
+def test_a_figure_between_what_clouds_grant_is_named_after_none(gbps: float):
+    assert [f.rule for f in asked(clouds.ec2(), gbps).findings if f.rule == ONE_FLOW] == []
+
+
+def test_a_low_figure_of_a_cloud_s_instance_is_no_fault_of_its_link():
+    found = only(asked(clouds.azure(), 9.0, ports=("enP41394s1",)))
+    assert (found.severity, found.prices) == (Severity.RISK, ())
+    assert "what Azure grants this instance is not shown to it" in found.so
+    assert "look up what Azure grants" in found.remedies[0].text
+
+
+def test_a_figure_that_the_path_explains_is_the_verdict():
+    answer = asked(dual_xeon_100g(), 90, ports=("ens6f0np0",))
+    assert verdict_text(answer) == "the measured 90 Gb/s are 90 % of what ens6f0np0 carries at most"
+
+
+def test_a_figure_is_no_verdict_where_a_fault_is_found_or_nothing_was_compared():
+    assert "90 %" not in verdict_text(asked(clouds.ec2(), 3.0))
+    assert verdict_text(asked(dual_xeon_100g(), 20)).startswith(
+        "ens6f0np0 reaches at most 20.0 of 100.0 Gb/s"
+    )

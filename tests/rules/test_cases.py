@@ -54,7 +54,8 @@ COMMANDS = {
     "cat", "chrt", "dcb",
     "devlink", "dmesg", "ethtool", "grep", "ibv_devinfo", "ip", "ls", "lscpu", "lspci", "modinfo",
     "mlnx_qos", "mlxlink", "mstconfig", "rdma", "ss",
-    "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl", "tc",
+    "ovs-appctl", "ovs-vsctl", "ps", "readlink", "setpci", "sudo", "sysctl",
+    "systemd-detect-virt", "tc",
     "wirespeed", "wslinfo",
     # At a switch.
     "lldpcli", "nv", "show",

@@ -34,6 +34,7 @@ from wirespeed.model.rule import (
     Rule,
 )
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 
 
 class Unused(NamedTuple):
@@ -95,6 +96,7 @@ def diagnose(
         causes=joined.causes,
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
+        measured_at=_measured_at(host, question, ledgers, others),
         ports_unknown=ports_unknown,
         warnings=(*warnings, *dict.fromkeys(s.text for s in said if isinstance(s, Unused))),
         is_complete=host.capture.complete,
@@ -208,6 +210,16 @@ def _ask(
             yield from _guarded(rule.slug, port.name, partial(rule.check, asked), faults)
 
 
+def _measured_at(
+    host: HostFacts, question: Question, ledgers: Mapping[Port, Ledger], others: Sequence[Ledger]
+) -> tuple[str, ...]:
+    """Name the ports that a figure is compared with; none where there is none."""
+    try:
+        return tuple(path.port for path in measured_paths(host, question, ledgers, others))
+    except (DoesNotApplyError, *FAULTS_OF_OURS):
+        return ()
+
+
 def _ask_figure(
     rule: FigureRule,
     host: HostFacts,
@@ -231,8 +243,9 @@ def _ask_figure(
     exam = FigureExam(rule.slug, host, question, tuple(ledgers), figure, tuple(paths))
     for one in _guarded(rule.slug, exam.place, lambda: rule.check(exam), faults):
         yield one
-        if isinstance(one, Verdict) and one.outcome == "cannot tell":
-            yield Unused(f"the measured figure was held against nothing: {one.reason}")
+        is_untold = isinstance(one, Verdict) and one.outcome == "cannot tell"
+        if is_untold and Symptom.LOW_FIGURE in rule.shows:
+            yield Unused(f"the measured figure was compared with no ceiling: {one.reason}")
 
 
 def _guarded(

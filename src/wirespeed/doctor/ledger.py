@@ -15,6 +15,7 @@ from wirespeed.ceilings.packet_rate import packet_rate_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
 from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
+from wirespeed.facts.clouds import instance_of
 from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack
@@ -74,6 +75,7 @@ def _elements(port: Port) -> Iterator[tuple[str, Element]]:
         yield "card's packet rate", _packet_rate
         yield "encapsulation", _encapsulation
         yield "pcie", _pcie
+    yield "allowance", _allowance
     yield "cores", _cores
     yield "tcp window", _tcp_window
 
@@ -206,6 +208,18 @@ def _no_link(pci: Pci, address: str) -> str:
         f"{address} has no link that can be seen: it is a part of the chipset or the processor, or "
         "this is a guest"
     )
+
+
+def _allowance(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:  # noqa: ARG001
+    """What a cloud grants its instance: no figure that is read here says it."""
+    instance = instance_of(host)
+    if instance is not None:
+        size = f" of size {instance.size}" if instance.size else " of this size"
+        raise CannotTellError(
+            f"what {instance.cloud.name} grants an instance{size} is not shown to it",
+            instance.cloud.sizes,
+        )
+    yield from ()
 
 
 def _cores(host: HostFacts, port: Port, question: Question) -> Iterator[Ceiling]:  # noqa: ARG001

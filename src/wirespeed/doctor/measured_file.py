@@ -87,7 +87,11 @@ def _netperf(text: str) -> MeasuredBy | None:
         limits.append(SHORT.format(seconds))
     conditions = () if seconds is None else (f"{seconds:g} s",)
     return MeasuredBy(
-        tool="netperf", measured_bps=megabits * 1e6, conditions=conditions, limits=tuple(limits)
+        tool="netperf",
+        measured_bps=megabits * 1e6,
+        conditions=conditions,
+        limits=tuple(limits),
+        streams=1,
     )
 
 
@@ -121,6 +125,7 @@ def _qperf(text: str) -> MeasuredBy | None:
         measured_bps=measured,
         conditions=tuple(conditions),
         limits=("qperf has one stream in one thread",),
+        streams=1,
     )
 
 
@@ -133,6 +138,7 @@ def _sockperf(text: str) -> MeasuredBy | None:
         measured_bps=float(match[1]) * MEBI * 8,
         conditions=("its MBps and Mbps are of 2^20",),
         limits=("sockperf sends from one thread",),
+        streams=1,
     )
 
 

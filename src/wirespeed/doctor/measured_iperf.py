@@ -96,7 +96,7 @@ def iperf3_json(text: str) -> MeasuredBy | None:
         conditions.append(BOTH_WAYS)
     return MeasuredBy(
         tool=version, measured_bps=measured, conditions=tuple(conditions), limits=tuple(limits),
-        doubts=tuple(doubts), addresses=tuple(_addresses_of(told)),
+        doubts=tuple(doubts), streams=streams, addresses=tuple(_addresses_of(told)),
     )  # fmt: skip
 
 
@@ -185,6 +185,7 @@ def iperf_text(text: str) -> MeasuredBy | None:
         measured_bps=measured,
         conditions=tuple(conditions),
         limits=tuple(limits),
+        streams=streams,
         addresses=tuple(filter(None, map(_address, connected[0][1:] if connected else ()))),
     )
 

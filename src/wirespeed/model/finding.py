@@ -202,6 +202,8 @@ class Diagnosis(Frozen):
     """What the findings above a note come from, in the order in which to work on it."""
     verdicts: tuple[Verdict, ...]
     ledgers: tuple[Ledger, ...]
+    measured_at: tuple[str, ...] = ()
+    """Ports that the measured figure may have gone by, and was compared with."""
     ports_unknown: str = ""
     """Why nobody can tell which ports the host has; empty when they are known, if only as none."""
     warnings: tuple[str, ...] = ()

@@ -26,6 +26,8 @@ class MeasuredBy(Frozen):
     """How it was measured: `8 streams`, `10 s`."""
     limits: tuple[str, ...] = ()
     """What of the tool may have been the bound, and not the path."""
+    streams: int | None = None
+    """Connections, or queue pairs, at once; None: its output does not say."""
     addresses: tuple[str, ...] = ()
     """IP addresses of its two ends, where it prints them."""
     doubts: tuple[str, ...] = ()

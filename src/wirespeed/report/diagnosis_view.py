@@ -31,6 +31,8 @@ HOST_CHARACTERS = 48
 HOST_LABELS = ("system", "runs on", "CPU")
 """Labels of `Diagnosis.about` that are about the host as a whole."""
 CANNOT_TELL = "cannot tell"
+MEASURED = "measured."
+"""Rules about the figure itself."""
 DENIED = ("permission denied", "not permitted")
 
 
@@ -236,6 +238,9 @@ def headline(diagnosis: Diagnosis) -> str:
 def verdict_text(diagnosis: Diagnosis) -> str:
     """What is wrong first, in one sentence; or that nothing is, and what is not known."""
     diagnosis = with_places(diagnosis)
+    figure = figure_text(diagnosis)
+    if figure and all(cause.severity is not Severity.FAULT for cause in diagnosis.causes):
+        return figure
     if diagnosis.causes:
         return cause_text(diagnosis.causes[0], LoadUnit(diagnosis.question.frame_bytes))
     unknown = undetermined(diagnosis)
@@ -245,6 +250,28 @@ def verdict_text(diagnosis: Diagnosis) -> str:
     most = unknown[0]
     why = f"{most.reason}: " if 2 * len(most.verdicts) > count > 1 else ""
     return f"nothing wrong was found, but {why}{conditions(count)} could not be determined"
+
+
+def figure_text(diagnosis: Diagnosis) -> str:
+    """`the measured 90 Gb/s are 90 % of what p0 carries at most`; empty where a finding says it.
+
+    Also empty where it was compared with no port, or no ceiling of one is known.
+    """
+    question = diagnosis.question
+    if question.measured_bps is None or any(
+        one.rule.startswith(MEASURED) for one in diagnosis.findings
+    ):
+        return ""
+    for ledger in diagnosis.ledgers:
+        bounds = [bound for way in Direction if (bound := ledger.bound(way)) is not None]
+        if ledger.port in diagnosis.measured_at and bounds:
+            most = max(bound.load_bps_l1.low for bound in bounds)
+            share = 100 * question.measured_bps / most
+            return (
+                f"the measured {question.measured_bps / 1e9:.4g} Gb/s are {share:.0f} % of what "
+                f"{ledger.port} carries at most"
+            )
+    return ""
 
 
 def about_texts(diagnosis: Diagnosis, ports: int | None = None) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def _check(exam: FigureExam) -> Iterator[Finding]:
         (measured_evidence(exam.question), *map(_carried, bounds)),
         so="the figure and the path contradict each other: not all measured traffic went through "
         f"{'this port' if len(bounds) == 1 else 'these ports'}, or it measures something else"
-        + _as_bits(exam.measured_bps, most)
+        + _in_other_units(exam.measured_bps, most, is_typed=exam.question.measured_by is None)
         + _doubts(exam),
         remedies=(
             Remedy(
@@ -73,14 +73,15 @@ def _carried(bound: Ceiling) -> Evidence:
     )
 
 
-def _as_bits(measured: float, most: float) -> str:
-    """Say where an eighth of the figure is what the path carries."""
-    fits = most / 2 <= measured / 8 <= most
-    return (
-        "; an eighth of it is what the path carries: the figure was probably in bytes"
-        if fits
-        else ""
-    )
+def _in_other_units(measured_bps: float, most_bps: float, *, is_typed: bool) -> str:
+    """Say where the figure is one of the path in another unit."""
+    if most_bps / 2 <= measured_bps / 8 <= most_bps:
+        return "; an eighth of it is what the path carries: the figure was probably in bytes"
+    if is_typed and measured_bps / 1000 <= most_bps < measured_bps / 10:
+        return (
+            f"; --measured takes Gb/s: were it in Mb/s, it would be {measured_bps / 1e12:.4g} Gb/s"
+        )
+    return ""
 
 
 def _doubts(exam: FigureExam) -> str:

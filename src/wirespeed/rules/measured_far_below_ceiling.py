@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import WIRES
 from wirespeed.ceilings.tcp import filled_link_bps
+from wirespeed.facts.clouds import instance_of
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger, Quantity
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
@@ -11,6 +12,7 @@ from wirespeed.model.question import MeasuredBy, Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, FigureExam, FigureRule
 from wirespeed.model.symptom import Symptom
 
+WIRE_ELEMENTS = (*WIRES, "virtual switch")
 TOOL_LIMITS = "and the tool itself may be the limit"
 FAR_SHARE = 0.8
 """Of the ceiling's low end. Headers of TCP at an MTU of 1500 take 6 % of the wire, and a model of
@@ -31,11 +33,13 @@ def _check(exam: FigureExam) -> Iterator[Finding]:
         return
     share = exam.measured_bps / low
     is_reported = least.kind is Quantity.NOMINAL
+    # What a cloud grants bounds its instance before any wire does, and nobody reads it there.
+    is_uncertain = is_reported or instance_of(exam.host) is not None
     carries = "reports" if is_reported else "carries at least"
     among = "" if len(paths) == 1 else f" of {', '.join(one.port for one in paths)}"
     what = "" if is_reported else f", the lowest ceiling{among},"
     yield exam.finding(
-        Severity.RISK if is_reported else Severity.FAULT,
+        Severity.RISK if is_uncertain else Severity.FAULT,
         (
             _with_filled_link(measured_evidence(exam.question), exam),
             Evidence(
@@ -51,6 +55,7 @@ def _check(exam: FigureExam) -> Iterator[Finding]:
             if is_reported
             else "the path carries"
         )
+        + _in_a_cloud(exam)
         + _by_the_tool(exam.question.measured_by)
         # What a tool printed has a unit; a figure that a person gave may be of bytes.
         + (
@@ -59,14 +64,17 @@ def _check(exam: FigureExam) -> Iterator[Finding]:
             else _as_bytes(exam.measured_bps, low, least.load_bps_l1.high)
         ),
         remedies=tuple(_where_to_look(exam, is_reported=is_reported)),
-        changes=() if is_reported else tuple(_shortfall(path, share)),
-        unpriced="run the doctor on the host below, whose uplink bounds it" if is_reported else "",
+        changes=() if is_uncertain else tuple(_shortfall(path, share)),
+        unpriced="what bounds the path beyond this guest is not seen from here"
+        if is_uncertain
+        else "",
     )
 
 
 def speed_not_known(path: Ledger) -> CannotTellError:
-    """Say why a figure can be held against nothing."""
-    what = "; ".join(path.unknown) or "no element"
+    """Say why a figure can be held against nothing: of the wire alone, where that is said."""
+    of_wire = [reason for reason in path.unknown if reason.startswith(WIRE_ELEMENTS)]
+    what = "; ".join(of_wire or path.unknown) or "no element"
     return CannotTellError(f"the speed of the link is not known: {what}", f"ethtool {path.port}")
 
 
@@ -108,6 +116,14 @@ def measured_evidence(question: Question) -> Evidence:
     )
 
 
+def _in_a_cloud(exam: FigureExam) -> str:
+    """Say that the link is not what bounds an instance."""
+    instance = instance_of(exam.host)
+    if instance is None:
+        return ""
+    return f"; what {instance.cloud.name} grants this instance is not shown to it, and may be less"
+
+
 def _by_the_tool(run: MeasuredBy | None) -> str:
     limits = () if run is None else (*run.limits, *run.doubts)
     return f", {TOOL_LIMITS}: {'; '.join(limits)}" if limits else ""
@@ -144,6 +160,7 @@ def _scaled(bound: Ceiling, share: float) -> Ceiling:
 
 def _where_to_look(exam: FigureExam, *, is_reported: bool) -> Iterator[Remedy]:
     link_bps = filled_link_bps(exam.measured_bps)
+    instance = instance_of(exam.host)
     if link_bps is not None:
         yield Remedy(
             text=f"find the port of {link_bps / 1e9:g} Gb/s on the way: ask the peer and each "
@@ -151,11 +168,17 @@ def _where_to_look(exam: FigureExam, *, is_reported: bool) -> Iterator[Remedy]:
             "the port that is meant (`ip route get PEER`)",
             by_hand=ByHand.FAR_END,
         )
-    if is_reported:
+    if is_reported and instance is None:
         yield Remedy(
             text="run the doctor on the host that this guest runs on: its uplink, its virtual "
             "switch and its limits of a port's rate bound the adapter",
             by_hand=ByHand.FAR_END,
+        )
+    if instance is not None:
+        yield Remedy(
+            text=f"look up what {instance.cloud.name} grants an instance of "
+            f"{f'size {instance.size}' if instance.size else 'its size'}: {instance.cloud.sizes}",
+            by_hand=ByHand.WORKLOAD,
         )
     if exam.question.purpose is not Purpose.DPDK:
         yield Remedy(

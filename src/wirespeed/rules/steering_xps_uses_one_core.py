@@ -12,7 +12,6 @@ from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCal
 from wirespeed.model.observed import Absent, CannotTellError, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
-from wirespeed.model.symptom import Symptom
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -89,6 +88,5 @@ RULE = PortRule(
     source="https://docs.kernel.org/networking/scaling.html (XPS: Transmit Packet Steering); "
     "netvsc_pick_tx() in https://github.com/torvalds/linux/blob/master/drivers/net/hyperv/"
     "netvsc_drv.c",
-    explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )
