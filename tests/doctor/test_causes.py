@@ -225,3 +225,25 @@ def test_places_of_the_system_below_concern_every_port_above_and_none_beside():
     assert not places.concern("NIC", "NIC 2")
     assert not places.concern("eth2", "eth3")
     assert places.concern("eth2, eth3", "eth3")
+
+
+def seen(text: str, where: str) -> Finding:
+    evidence = Evidence(found=text, source="cat seen")
+    return finding("link.down", where).model_copy(update={"evidence": (evidence,)})
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("no link: No cable",), "no link: No cable"),
+        (("no link: No cable", "no link: No cable"), "no link: No cable"),
+        (("no link: No cable", "no link: No module"), ""),
+        (("n" * 70,), "n" * 70),
+        (("n" * 71,), ""),
+    ],
+)
+def test_causes_say_what_was_seen_where_it_is_short_and_the_same_at_all_places(
+    texts: tuple[str, ...], said: str
+):
+    _, (one,) = causes(*(seen(text, f"p{nth}") for nth, text in enumerate(texts)))
+    assert one.seen == said

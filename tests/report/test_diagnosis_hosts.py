@@ -29,7 +29,7 @@ def test_hosts_are_ranked_by_what_their_worst_finding_costs():
         diagnosis(finding(), finding(rule="a.b"), NOTE, host="dear"),
     ]
     assert [line.text for line in summary_lines(answers)] == [
-        "dear   FAULT enp59s0 reaches at most 52.0 of 98.1 Gb/s: a.b, and 1 more",
+        "dear   FAULT enp59s0 reaches at most 52.0 of 98.1 Gb/s: a.b (x4 now), and 1 more",
         "cheap  FAULT enp59s0 reaches at most 88.3 of 98.1 Gb/s: PCIe link narrower than…",
         "gamma  NO ANSWER ssh.unreachable: connection refused",
         "good   good: enp59s0 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0",
@@ -43,7 +43,8 @@ def test_hosts_of_one_rank_stay_in_the_order_in_which_they_were_asked():
     alone = diagnosis(finding(where="h10", prices=()), host="h10")
     # Not the host's name once more.
     assert (
-        next(summary_lines([alone])).text == "h10  FAULT PCIe link narrower than the card supports"
+        next(summary_lines([alone])).text
+        == "h10  FAULT PCIe link narrower than the card supports (x4 now)"
     )
 
 

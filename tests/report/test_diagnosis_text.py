@@ -15,7 +15,7 @@ from .diagnoses import HOSTILE, ceilings, diagnosis, filled_with, finding, ledge
 
 FAULT = """\
 alpha: enp59s0 reaches at most 52.0 of 98.1 Gb/s: PCIe link narrower than the
-card supports
+card supports (x4 now)
   1 fault (1518-byte frames, for dpdk)
   enp59s0 carries at most 52.0 to 58.0 Gb/s, bound by pcie 0000:3b:00.0
 

@@ -16,6 +16,8 @@ from wirespeed.model.symptom import Symptom
 Entry = tuple[int, ...]
 """Findings that are told once."""
 ORDER = list(Severity)
+SEEN_CHARACTERS = 70
+"""A sentence with more within it is no longer read at once."""
 
 
 @dataclass
@@ -197,6 +199,7 @@ def _cause(
     root, priced = findings[tree.root[0]], _priced(findings, tree)
     return Cause(
         says=rules[root.rule].title,
+        seen=_seen([findings[number] for number in tree.root]),
         severity=_worst(findings, tree),
         places=tuple(dict.fromkeys(findings[number].where for number in tree.root)),
         findings=numbers([tree.root]),
@@ -206,6 +209,13 @@ def _cause(
         priced_at=priced.where,
         confirm=_confirm(tree, findings),
     )
+
+
+def _seen(alike: Sequence[Finding]) -> str:
+    """Give the first thing that was seen, for a sentence; empty where it is long, or differs."""
+    texts = {one.evidence[0].found for one in alike if one.evidence}
+    text = texts.pop() if len(texts) == 1 else ""
+    return text if len(text) <= SEEN_CHARACTERS else ""
 
 
 def _confirm(tree: _Tree, findings: Sequence[Finding]) -> str:

@@ -160,6 +160,8 @@ class Cause(Frozen):
 
     says: str
     """The condition, as a clause: `PCIe link narrower than the card supports`."""
+    seen: str = ""
+    """What was seen of it first, where that is short and the same at all places: `x4 now`."""
     severity: Severity
     """The worst of what it is and of what follows from it."""
     places: tuple[str, ...]

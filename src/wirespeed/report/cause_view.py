@@ -48,10 +48,11 @@ def cost_text(priced: Finding | Cause, unit: LoadUnit) -> str:
 
 
 def cause_text(cause: Cause, unit: LoadUnit) -> str:
-    """`eth2 reaches at most 47.0 of 94.1 Gb/s: PCIe link narrower than the card supports`.
+    """`eth2 reaches at most 47.0 of 94.1 Gb/s: PCIe link narrower than the card supports (x4 now)`.
 
     Where the directions differ, it is said of the slower one.
     """
+    condition = f"{cause.says} ({cause.seen})" if cause.seen else cause.says
     prices = {
         (unit.text(one.now_pps), unit.text(one.after_pps)): one
         for one in sorted(cause.prices, key=lambda one: one.now_pps)
@@ -63,8 +64,8 @@ def cause_text(cause: Cause, unit: LoadUnit) -> str:
         is_one_way = len(prices) > 1 or len(cause.prices) == 1
         verb = DOES[price.direction] if is_one_way else ("reaches", "each reach")
         said = f"{_joined(places)} {verb[len(places) > 1]} at most {now} of {after} {unit.name}"
-        return f"{said}: {cause.says}"
-    return cause.says if cause.places == (THIS_HOST,) else f"{_joined(cause.places)}: {cause.says}"
+        return f"{said}: {condition}"
+    return condition if cause.places == (THIS_HOST,) else f"{_joined(cause.places)}: {condition}"
 
 
 def _joined(places: Sequence[str]) -> str:
