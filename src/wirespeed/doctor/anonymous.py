@@ -30,6 +30,7 @@ from wirespeed.doctor.anonymous_names import (
     is_plain_netdev,
     is_plain_windows_name,
     names_of_netdevs,
+    too_large,
     too_many_names,
     words_of_release,
 )
@@ -47,6 +48,7 @@ from wirespeed.doctor.anonymous_patterns import (
     IPV4,
     IPV6,
     IQN,
+    LABEL_WORDS,
     LABELLED,
     LABELS,
     LAST,
@@ -62,7 +64,12 @@ from wirespeed.doctor.anonymous_patterns import (
     VERSION_BEFORE,
     WSL_USER,
 )
-from wirespeed.doctor.anonymous_text import without_free_settings, without_free_words
+from wirespeed.doctor.anonymous_text import (
+    LEFT_OUT,
+    LONGEST,
+    without_free_settings,
+    without_free_words,
+)
 from wirespeed.doctor.collector import collector_script
 from wirespeed.doctor.section_names import known_parts
 from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_capture
@@ -72,6 +79,10 @@ NOBODY = frozenset({"", "root", "nobody", "none", "(none)", "localhost", "locald
 SYSTEMS = frozenset({"debian", "ubuntu", "linux", "fedora", "centos", "rocky", "host", "server"})
 LONGEST_NAME, MOST_NAMES = 64, 5000
 """Of those that are looked for in every section."""
+MAX_CHARACTERS = 8 << 20
+"""A host of 512 CPUs whose cards have 512 interrupts has 6 MB, nearly all of it counts of these."""
+MOST_REPLACED = 30_000
+"""8 ports with 256 VFs each have some 10,000 addresses to replace; one takes up to 60 us."""
 LONGEST_LEARNED = 128
 """Of a label's value: what is longer is replaced there alone."""
 BEGIN = "begin "
@@ -91,12 +102,20 @@ class Anonymizer:
         self._macs: set[str] = set()
         self._made: list[str] = []
         self._find: re.Pattern[str] | None = None
+        self._learns = True
+        self._where = ""
         self._names: dict[str, str] = {}
         self._versions: frozenset[str] = frozenset()
         self._netdevs: frozenset[str] = frozenset()
 
     def capture(self, text: str, where: str) -> str:
-        """Give the capture with all replacements. Raises InputError as `parse_capture` does."""
+        """Give the capture with all replacements.
+
+        Raises InputError `capture.too_large`, and as `parse_capture` does.
+        """
+        self._where = where
+        if len(text) > MAX_CHARACTERS:
+            raise too_large(where, f"more than {MAX_CHARACTERS >> 20} MiB")
         parsed = parse_capture(text, where)
         kernel = parsed.section("kernel")
         release = re.findall(r"osrelease:(\d+(?:\.\d+){3})", kernel.output) if kernel else []
@@ -128,7 +147,7 @@ class Anonymizer:
             made = [parts[0], *(self._part(part, f"{mark} ") for part in parts[1:])]
             if len(self._names) > MAX_NAMES:
                 raise too_many_names(where)
-            self._find = any_of(self._names)
+            self._find, self._learns = any_of(self._names), False
         return "".join(made)
 
     def line(self, text: str) -> str:
@@ -164,6 +183,8 @@ class Anonymizer:
         def keeps(field: str, text: str) -> bool:
             return self._keeps(section, field, text)
 
+        if len(body) > LONGEST.get(section, MAX_CHARACTERS):
+            return f"{LEFT_OUT}\n\n"
         if section == "ovs-db":
             lines = body.split("\n")
             made = (without_free_columns(line, keeps, self._called) for line in lines)
@@ -199,29 +220,52 @@ class Anonymizer:
         return self._name("name", text)
 
     def _anonymous(self, text: str) -> str:
+        # Where what a pattern needs does not stand in a text, its search of it is left out: each
+        # takes 5 to 120 ms for a megabyte, and most sections need few.
         text = without_free_names(without_long_words(text, self._name), self._name)
-        text = UUID.sub(self._uuid, text)
-        text = LABELLED.sub(self._labelled, text)
-        text = URL.sub(lambda m: m[1] + self._name("url", m[2]), text)
-        text = IQN.sub(lambda m: self._name("target", m[0]), text)
+        if "-" in text:
+            text = UUID.sub(self._uuid, text)
+        lower = text.lower()
+        if any(word in lower for word in LABEL_WORDS):
+            text = LABELLED.sub(self._labelled, text)
+        if "://" in text:
+            text = URL.sub(lambda m: m[1] + self._name("url", m[2]), text)
+        if "iqn." in lower or "nqn." in lower:
+            text = IQN.sub(lambda m: self._name("target", m[0]), text)
         for pattern in (HOME, WSL_USER, MAPPER, LVM):
             text = pattern.sub(self._path, text)
-        text = AT.sub(self._at, text)
-        text = DASHED_IPV4.sub(lambda m: self._name("host", m[0]), text)
-        text = FQDN.sub(self._fqdn, text)
+        if self._learns:
+            # The round that learns: of what follows, hardware addresses alone are known later on.
+            if ":" in text or "-" in text:
+                OCTETS.sub(self._octets, text)
+            return text
+        if "@" in text:
+            text = AT.sub(self._at, text)
+        if "ip-" in text:
+            text = DASHED_IPV4.sub(lambda m: self._name("host", m[0]), text)
+        has_dots, has_colons = "." in text, ":" in text
+        if has_dots:
+            text = FQDN.sub(self._fqdn, text)
         text = self._replace_names(text)
-        text = ENX.sub(lambda m: m[1] + self._keep(self._octets_of(m[2]).hex()), text)
-        text = OCTETS.sub(self._octets, text)
-        text = DOTTED_MAC.sub(self._dotted, text)
-        text = IPV6.sub(self._ipv6, text)
-        text = GUID.sub(self._guid, text)
-        text = IPV4.sub(self._ipv4, text)
+        if "enx" in text:
+            text = ENX.sub(lambda m: m[1] + self._keep(self._octets_of(m[2]).hex()), text)
+        if has_colons or "-" in text:
+            text = OCTETS.sub(self._octets, text)
+        if has_dots:
+            text = DOTTED_MAC.sub(self._dotted, text)
+        if has_colons:
+            text = IPV6.sub(self._ipv6, text)
+            text = GUID.sub(self._guid, text)
+        if has_dots:
+            text = IPV4.sub(self._ipv4, text)
         text = LONG_HEX.sub(self._long_hex, text)
         return MARKED.sub(self._unmark, text)
 
     # What is put in, and how it is kept from later steps.
 
     def _keep(self, text: str) -> str:
+        if len(self._made) >= MOST_REPLACED:
+            raise too_large(self._where, f"more than {MOST_REPLACED} names and addresses")
         self._made.append(text)
         number, digits = len(self._made) - 1, ""
         while number or not digits:

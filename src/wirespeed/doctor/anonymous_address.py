@@ -146,20 +146,19 @@ class _Prefixes:
 
     def _map(self, value: int) -> int:
         width, mapped = self._width, 0
-        for depth in range(width):
-            before = value >> (width - depth)
-            bit = value >> (width - depth - 1) & 1
-            if (depth, before) not in self._kept:
-                bit ^= self._flips(depth, before)
-            mapped = mapped << 1 | bit
+        for start in range(0, width, 8):
+            before, byte = value >> (width - start), value >> (width - start - 8) & 0xFF
+            # One digest for the 255 places of a byte: the flip of a bit is that of the bits before.
+            data = f"{self._version} {start} {before}".encode()
+            flips, node = int.from_bytes(self._addresses.digest("prefix", data, 32)), 1
+            for depth in range(start, start + 8):
+                bit = byte >> (start + 7 - depth) & 1
+                is_kept = (depth, value >> (width - depth)) in self._kept
+                # The last bit of each part between dots or colons always: no part stays as it was.
+                is_last = depth % self._unit == self._unit - 1
+                mapped = mapped << 1 | (bit if is_kept else bit ^ (is_last or flips >> node & 1))
+                node = node << 1 | bit
         return mapped
-
-    def _flips(self, depth: int, before: int) -> int:
-        # The last bit of each part between dots or colons always: no part stays as it was.
-        if depth % self._unit == self._unit - 1:
-            return 1
-        data = f"{self._version} {depth} {before}".encode()
-        return self._addresses.digest("prefix", data, 1)[0] & 1
 
 
 def suffix(prefix: str | None) -> str:

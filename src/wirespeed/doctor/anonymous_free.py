@@ -68,6 +68,8 @@ HIDDEN_VALUE = re.compile(
 )
 """Of these the name stays, and the value goes."""
 LONGEST_VALUE = 400
+LONGEST_COMMAND_LINE = 64 << 10
+"""COMMAND_LINE_SIZE of the kernel is 4096 at the most (arch/*/include/uapi/asm/setup.h)."""
 IMAGE = re.compile(r"(?:\([a-z0-9,]+\))?/?(?:boot/)?(?:vmlinuz|bzImage|kernel)[\w.+~-]*")
 
 IP_FIELD = re.compile(r"[0-9.]+|eth\d+|en[a-z]\d[a-z0-9]*|off|none|on|any|dhcp|bootp|both")
@@ -84,17 +86,22 @@ SYSTEM = re.compile(
 
 def without_long_words(text: str, name: Name) -> str:
     """Replace every word that is longer than any that a tool prints."""
+    if all(len(line) < LONGEST_WORD for line in text.split("\n")):
+        return text
     return LONG_WORD.sub(lambda m: name("long", m[0]), text)
 
 
 def without_free_names(text: str, name: Name) -> str:
     """Replace what people called things in these places."""
-    text = COMMAND_LINE.sub(lambda m: m[1] + _command_line(m[2], name), text)
+    if "/proc/cmdline:" in text:
+        text = COMMAND_LINE.sub(lambda m: m[1] + _command_line(m[2], name), text)
     text = ALTNAMES.sub(lambda m: m[1] + _altnames(m[2], name) + m[3], text)
     return PATH.sub(lambda m: _path(m[1], name), text)
 
 
 def _command_line(text: str, name: Name) -> str:
+    if len(text) > LONGEST_COMMAND_LINE:
+        return name("parameter", text)
     return PARAMETER.sub(lambda m: _parameter(m[0], name), text)
 
 

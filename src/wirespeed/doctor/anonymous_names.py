@@ -126,9 +126,19 @@ def branches(names: Iterable[str]) -> str:
 
 def too_many_names(where: str) -> InputError:
     """Say that a capture has more names than can be looked for."""
+    return too_large(
+        where,
+        f"more than {MAX_NAMES} names of netdevs, hosts and the like",
+        "they cannot all be looked for in the whole text, and none may stay",
+    )
+
+
+def too_large(where: str, found: str, so: str = "") -> InputError:
+    """Say that a capture is larger than any of a host, and is not gone through."""
     return InputError(
         "capture.too_large",
         where=where,
-        found=f"more than {MAX_NAMES} names of netdevs, hosts and the like",
-        so="they cannot all be looked for in the whole text, and none may stay",
+        found=found,
+        so=so or "no host's own capture has so much, and none of it may stay unread",
+        next="capture the host itself with --anonymous, or look which section is so long",
     )

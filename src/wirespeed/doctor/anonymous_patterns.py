@@ -38,6 +38,12 @@ LABELLED = re.compile(
     r"(?P<space>[ \t]+)(?P<last>\S+)$)",
     re.I | re.M,
 )
+LABEL_WORDS = (
+    "vendor sn", "serial", "s/n", "asset", "service tag", "system-id", "hostname", "host-name",
+    "domainname", "nodename", "ifalias", "machine-id", "boot_id", "user", "logname", "vm-uuid",
+    "vm-id", "vmname", "iface-id", "uuid", "label",
+)  # fmt: skip
+"""One of these stands in each label, in lower case: a text without them has none."""
 AT = re.compile(r"(?<![\w.+-])[A-Za-z_][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*")
 URL = re.compile(r"\b((?:https?|nfs|s?ftp|tftp|ssh|iscsi|smb|cifs)://)([^\s\"'<>]+)")
 IQN = re.compile(r"\b(?:iqn|nqn)\.\d{4}-\d\d\.[^\s\"',]+", re.I)

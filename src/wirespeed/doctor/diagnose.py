@@ -243,9 +243,14 @@ def _ask_figure(
     exam = FigureExam(rule.slug, host, question, tuple(ledgers), figure, tuple(paths))
     for one in _guarded(rule.slug, exam.place, lambda: rule.check(exam), faults):
         yield one
-        is_untold = isinstance(one, Verdict) and one.outcome == "cannot tell"
-        if is_untold and Symptom.LOW_FIGURE in rule.shows:
-            yield Unused(f"the measured figure was compared with no ceiling: {one.reason}")
+        if isinstance(one, Verdict) and one.outcome == "cannot tell":
+            yield from _untold(rule, one)
+
+
+def _untold(rule: FigureRule, verdict: Verdict) -> Iterator[Unused]:
+    """Say once that a figure could not be held against anything: of what a low one is found by."""
+    if Symptom.LOW_FIGURE in rule.shows:
+        yield Unused(f"the measured figure was compared with no ceiling: {verdict.reason}")
 
 
 def _guarded(
