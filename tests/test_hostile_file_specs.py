@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from described_ports import capture_text
 
-from hostile_reader import wirespeed
+import wirespeed as wirespeed_package
+from hostile_reader import is_in_time, seconds_of, wirespeed
+from wirespeed.host.private import read_private
+from wirespeed.model.error import InputError
+from wirespeed.model.journal_lines import MAX_LINES, read_journal_text
+from wirespeed.model.json_value import read_json
+from wirespeed.runs.fleet_record import LINES, read_events
 
 PF = "enp3s0f0np0"
 NETPLAN = "network: {version: 2, ethernets: {PF: {virtual-function-count: VFS}}}\n"
@@ -137,3 +143,70 @@ def test_a_hostile_file_of_trials_without_an_end_is_not_in_memory(tmp_path: Path
     with (tmp_path / "trials.jsonl").open("wb") as file:
         file.truncate(8 << 30)
     assert wirespeed("report", tmp_path).refuses("file.too_large")
+
+
+@pytest.mark.parametrize("line", ["", "xx", '{"a":1}', "[" * 5000])
+def test_a_hostile_file_of_lines_is_a_journal(line: str):
+    """Each line was judged, whatever their number: 76 s for 20 MB of ends of lines."""
+    data = f"{line}\n".encode() * ((20 << 20) // (len(line) + 1))
+    told = []
+    assert is_in_time(seconds_of(lambda: told.append(read_journal_text(data))))
+    assert told[0].lines == data.count(b"\n")
+    assert told[0].lost >= told[0].lines - 1
+
+
+def test_a_journal_that_is_too_long_says_from_which_line_on_nothing_was_read():
+    data = b"xx\n" * (MAX_LINES + 5) + b"torn"
+    told = read_journal_text(data)
+    assert (told.damage[-1].line, told.damage[-1].lost) == (MAX_LINES + 1, 5)
+    assert "no run has more than 100000 lines" in told.damage[-1].found
+    assert (told.lines, told.torn_bytes) == (MAX_LINES + 5, 4)
+
+
+def test_a_hostile_file_of_trials_has_lines_alone(tmp_path: Path):
+    (tmp_path / "trials.jsonl").write_bytes(b"\n" * (20 << 20))
+    assert wirespeed("report", tmp_path).refuses("file.too_large")
+
+
+def test_a_hostile_file_is_what_came_of_a_fleet_s_waves(tmp_path: Path):
+    tmp_path.chmod(0o700)
+    (tmp_path / LINES).write_bytes(b"\n" * (20 << 20))
+    (tmp_path / LINES).chmod(0o600)
+    events = []
+    assert is_in_time(seconds_of(lambda: events.append(read_events(tmp_path))))
+    assert events == [([], 20 << 20)]
+
+
+@pytest.mark.parametrize("shape", [b"{" * (20 << 20), b"\0" * (20 << 20), b"SQLite format 3\0"])
+def test_a_hostile_file_is_the_fleet_s_database(shape: bytes, tmp_path: Path):
+    (tmp_path / "db.sqlite").write_bytes(shape)
+    done = wirespeed("fleet", "history", "--database", f"sqlite:///{tmp_path}/db.sqlite")
+    assert done.refuses("database.failed")
+
+
+def test_a_hostile_file_is_a_private_one_without_an_end(tmp_path: Path):
+    path = tmp_path / "journal.jsonl"
+    with path.open("wb") as file:
+        file.truncate(8 << 30)
+    path.chmod(0o600)
+    with pytest.raises(InputError) as refused:
+        read_private(path)
+    assert refused.value.what == "file.too_large"
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
+def test_a_hostile_file_of_json_that_is_nested_without_an_end_is_one_error(text: str):
+    with pytest.raises(ValueError, match="nested too deeply"):
+        read_json(text)
+
+
+def test_json_of_others_is_read_in_one_way():
+    """`json.loads` raises RecursionError too: whoever catches ValueError alone would fall."""
+    own = {"json_value.py", "guest_forger.py", "guest_telemetry.py", "workload/run.py"}
+    source = Path(wirespeed_package.__file__).parent
+    found = [
+        str(path.relative_to(source))
+        for path in source.rglob("*.py")
+        if "json.loads(" in path.read_text() and not str(path).endswith(tuple(own))
+    ]
+    assert found == []

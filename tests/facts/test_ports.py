@@ -7,7 +7,8 @@ import pytest
 from wirespeed.doctor.collector import collector_script
 from wirespeed.facts.ports import Ports
 from wirespeed.host.local import LocalRunner
-from wirespeed.model.capture import Capture, Section
+from wirespeed.model.capture import Capture, Section, parse_capture
+from wirespeed.model.observed import CannotTellError
 
 PF = "/sys/devices/pci0000:00/0000:03:00.0"
 OTHER = "/sys/devices/pci0000:00/0000:04:00.0"
@@ -74,3 +75,26 @@ def test_the_tools_of_a_port_are_not_run_for_what_is_a_part_of_one(tmp_path: Pat
     ports, netdevs = done.output.splitlines()
     assert ports.split() == ["p0"], done
     assert set(netdevs.split()) == {"p0", "vf", "sf", "rep", "host", "other"}
+
+
+def many_ports(count: int) -> str:
+    lines = "\n".join(
+        f"e{n} driver=mlx5_core physfn= port=p0 device=/sys/devices/pci0000:00/{n >> 8:04x}:"
+        f"{n >> 3 & 31:02x}:00.{n & 7}"
+        for n in range(count)
+    )
+    return f"wirespeed-capture 1 case\ncase begin ports -\n{lines}\n\ncase end 0\ncase done\n"
+
+
+def test_a_hostile_file_lists_more_ports_than_any_host_has():
+    assert len(Ports.parse(parse_capture(many_ports(1024), "x")).ports) == 1024
+    with pytest.raises(CannotTellError) as caught:
+        Ports.parse(parse_capture(many_ports(1025), "x"))
+    assert caught.value.reason == "the list of ports has more than 1024 ports: no host has so many"
+
+
+def test_a_hostile_file_has_a_list_of_ports_of_megabytes():
+    text = many_ports(1).replace("\n\ncase end", "\n" + "-\n" * (1 << 20) + "\ncase end")
+    with pytest.raises(CannotTellError) as caught:
+        Ports.parse(parse_capture(text, "x"))
+    assert caught.value.reason == "the list of ports is longer than 2 MiB: no host has so many"

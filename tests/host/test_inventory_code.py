@@ -405,3 +405,16 @@ def test_no_module_of_ansible_comes_into_the_process():
     """Its licence, the GPL, is that of a program that is run."""
     files = Path(inventory_program.__file__).parents[1].rglob("*.py")
     assert not [file for file in files if IMPORT.search(file.read_text())]
+
+
+@pytest.mark.parametrize("file", ["hosts.ini", "group_vars/all.yml"])
+def test_a_hostile_file_of_megabytes_is_no_inventory(file: str, tmp_path: Path):
+    """Ansible takes 13 s for a megabyte of YAML."""
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("# " + "x" * (4 << 20))
+    (tmp_path / "other.ini").write_text("alpha\n")
+    source = str(tmp_path) if "/" not in file else str(path.parent)
+    with pytest.raises(InputError) as caught:
+        read_inventory([source], None, allow_code=False)
+    assert caught.value.what == "file.too_large"

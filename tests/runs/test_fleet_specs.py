@@ -60,3 +60,32 @@ def test_a_spec_that_is_none_is_refused_before_any_host_is_reached(
         specs_of(path, [A])
     assert caught.value.what == what
     assert "for a" in caught.value.where
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "end"),
+        ("hosts: {{ 'a' * 10**10 }}\n", "memory"),
+        ("{% macro m(n) %}{{ m(n) }}{% endmacro %}{{ m(1) }}", "recursion"),
+    ],
+    ids=["loops", "memory", "macro"],
+)
+def test_a_hostile_file_is_a_template_that_does_not_end(tmp_path: Path, text: str, found: str):
+    path = tmp_path / "spec.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        specs_of(path, [A])
+    assert caught.value.what == "spec.template"
+    assert found in caught.value.found
+
+
+def test_a_variable_that_only_ansible_fills_in_is_an_error_where_a_spec_uses_it(tmp_path: Path):
+    path = tmp_path / "spec.yaml"
+    path.write_text(TEMPLATE)
+    unfilled = InventoryHost(
+        name="a", reach="ssh://a", variables={"jumbo": False}, templates={"pci": "it looks up"}
+    )
+    with pytest.raises(InputError) as caught:
+        specs_of(path, [unfilled])
+    assert "pci is a template that only Ansible could fill in: it looks up" in caught.value.found

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wirespeed.doctor.anonymous_json import is_plain
+from wirespeed.model.json_value import read_json
 
 _BY_THE_SYSTEM = (
     "_uuid _version bridges ports interfaces datapath_types db_version dpdk_version iface_types "
@@ -30,7 +31,7 @@ def without_free_columns(
     if not line.startswith("{"):
         return None
     try:
-        table = json.loads(line)
+        table = read_json(line)
         rows = [
             [_cell(heading, cell, keeps, name) for heading, cell in zip(heads, row, strict=True)]
             for heads in [list(map(str, table["headings"]))]

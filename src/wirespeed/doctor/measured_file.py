@@ -42,7 +42,7 @@ def parse_measured(text: str, where: str) -> MeasuredBy:
     raise InputError(
         "measured_by.unknown",
         where=where,
-        found=f"unknown format: it begins with {shown(text.strip(), 60)!r}",
+        found="unknown format: none of these tools printed it",
         next="give the output of iperf3 (with --json it says more), iperf, perftest's "
         "ib_*_bw, nccl-tests, netperf, qperf or sockperf; for another tool give the figure "
         "itself: --measured 53.6",

@@ -4,11 +4,11 @@ perftest: src/perftest_parameters.h and .c; MB is 2^20 bytes; both directions ar
 nccl-tests: src/util.cu, writeResultHeader; doc/PERFORMANCE.md; GB is 10^9 bytes.
 """
 
-import json
 import re
 from typing import Any
 
 from wirespeed.doctor.measured_iperf import APART
+from wirespeed.model.json_value import read_json
 from wirespeed.model.question import MeasuredBy
 
 MEBI = 1 << 20
@@ -62,7 +62,7 @@ def perftest_json(text: str) -> MeasuredBy | None:
     """
     if '"BW_average"' not in text:
         return None
-    told: dict[str, Any] = json.loads(BARE_SL.sub('"sl": 0,', text))
+    told: dict[str, Any] = read_json(BARE_SL.sub('"sl": 0,', text))
     info, results = told["test_info"], told["results"]
     size, count = int(results["MsgSize"]), int(results["n_iterations"])
     average = float(results["BW_average"])

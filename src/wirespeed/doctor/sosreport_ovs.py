@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from wirespeed.model.json_value import read_json
+
 FOLDER = "sos_commands/openvswitch/"
 LISTS = {
     "Open_vSwitch": ("other_config", "dpdk_initialized", "dpdk_version", "ovs_version"),
@@ -141,6 +143,6 @@ def _value(text: str) -> object:
 def _atom(word: str) -> object:
     try:
         # Numbers, `true` and `false` are as in JSON, and so is what stands in quotes.
-        return json.loads(word)
+        return read_json(word)
     except ValueError:
         return word

@@ -1,8 +1,8 @@
 """JSON that a tool printed, and fields of it that may be missing or of another type."""
 
-import json
 from typing import Any, TypeVar
 
+from wirespeed.model.json_value import read_json
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 T = TypeVar("T", str, int, bool)
@@ -16,7 +16,7 @@ def json_of(text: Observed[str]) -> Observed[Any]:
     if not text.value.strip():
         return Known([], text.source)
     try:
-        return Known(json.loads(text.value), text.source)
+        return Known(read_json(text.value), text.source)
     except (ValueError, RecursionError) as error:
         return Unreadable(f"it is not JSON: {str(error)[:80]}", text.source)
 

@@ -15,6 +15,8 @@ REPRESENTOR = re.compile(r"(c\d+)?pf\d+((vf|sf)\d+|hpf)?")
 (devlink_port_phys_port_name_get of net/devlink; `pf0hpf` in BlueField's own driver)."""
 SUBFUNCTION = ".sf"
 """`mlx5_core.sf`: a part of its PF's port, as a VF of this host is."""
+MAX_PORTS, MAX_CHARACTERS = 1024, 2 << 20
+"""Of ports, without VFs and representors; of their list, which 8 PFs of 1,000 VFs fill half."""
 LINK = re.compile(r"(\S+) driver=(\S*) physfn=(\S*) port=(\S*) device=(\S+)")
 
 
@@ -62,9 +64,11 @@ show ports - list_ports
         ports, representors, host_vfs = [], [], []
         seen: set[str | None] = set()
         section = capture.section("ports")
-        old = old_representors(section.output if section else "")
         if section is None:
             raise CannotTellError("the capture has no list of ports", "ls -l /sys/class/net")
+        if len(section.output) > MAX_CHARACTERS:
+            raise _too_many(f"is longer than {MAX_CHARACTERS >> 20} MiB")
+        old = old_representors(section.output)
         for line in section.output.splitlines():
             match = LINK.fullmatch(line)
             if match is None:
@@ -89,7 +93,13 @@ show ports - list_ports
                         kind=_kind(driver, device, address),
                     )
                 )
+        if len(ports) > MAX_PORTS:
+            raise _too_many(f"has more than {MAX_PORTS} ports")
         return cls(tuple(ports), tuple(representors), tuple(host_vfs))
+
+
+def _too_many(found: str) -> CannotTellError:
+    return CannotTellError(f"the list of ports {found}: no host has so many", "ls /sys/class/net")
 
 
 def old_representors(lines: str) -> frozenset[str]:

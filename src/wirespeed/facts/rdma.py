@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar, Self
 
 from wirespeed.model.capture import Capture, Files
@@ -34,6 +35,8 @@ TOS = re.compile(r"(?:Global tclass=)?(\d{1,3})")
 MODES = {"IB/RoCE v1": "RoCE v1", "RoCE v1": "RoCE v1", "RoCE v2": "RoCE v2"}
 """Kernel's words (core/sysfs.c, cache.c) to the one that has no InfiniBand in it."""
 DEVICE = re.compile(r"([\w.-]{1,64}) (\d{1,3}) ([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])")
+MAX_PORTS = 1024
+"""Of the kernel 8192 (RDMA_MAX_PORTS); a host has one for each function and VF that it drives."""
 VERBS = "ibv_devinfo"
 HCA = re.compile(r"hca_id:\s+([\w.-]{1,64})")
 PORT = re.compile(r"port:\s+(\d{1,3})")
@@ -187,7 +190,10 @@ rdma_mtus() {
         tos = capture.files("rdma-tos", ("traffic_class", "default_roce_tos"))
         mtus = _mtus(capture)
         found: dict[str, tuple[RdmaPort, ...]] = {}
-        for match in DEVICE.finditer(text.value):
+        devices = list(islice(DEVICE.finditer(text.value), MAX_PORTS + 1))
+        if len(devices) > MAX_PORTS:
+            return cls(Unreadable(f"more than {MAX_PORTS} RDMA ports are listed", text.source))
+        for match in devices:
             port = _port(match[1], int(match[2]), first, again, gids, tos, mtus)
             found[match[3]] = (*found.get(match[3], ()), port)
         return cls(Known(found, text.source))

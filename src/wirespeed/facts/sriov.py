@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from wirespeed.facts.ports import LINK, PCI_ADDRESS
+from wirespeed.facts.ports import LINK, MAX_CHARACTERS, PCI_ADDRESS
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import Absent, Known, Observed, read_as
@@ -141,7 +141,8 @@ def _lines(capture: Capture) -> list[tuple[str, str, str, str]]:
     """Netdev or `-`, driver, PF or nothing, and PCI address of each line of `ports`."""
     section = capture.section("ports")
     found = []
-    for line in section.output.splitlines() if section else ():
+    # As long as `Ports` reads it: no host has more.
+    for line in section.output[:MAX_CHARACTERS].splitlines() if section else ():
         match = LINK.fullmatch(line)
         addresses = PCI_ADDRESS.findall(match[5]) if match else []
         if match and addresses:

@@ -23,6 +23,9 @@ from wirespeed.host.private import (
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import printable
 
+MAX_OWN_BYTES = 128 << 20
+"""Of what wirespeed itself wrote: captures, proofs, answers of a fleet, the lines of trials."""
+
 
 def find_program(name: str) -> str | None:
     """Find a program in PATH, as the shell would."""
@@ -53,11 +56,8 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def read_text(path: Path) -> str:
-    """Read a whole file. Raises InputError `file.unreadable`."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("file.unreadable", where=str(path), found=str(error)) from None
+    """Read a whole file of ours. Raises InputError `file.unreadable`, `file.too_large`."""
+    return read_limited_text(path, MAX_OWN_BYTES)
 
 
 def append_text(path: Path, text: str) -> None:

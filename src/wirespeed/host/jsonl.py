@@ -15,6 +15,7 @@ from wirespeed.host.private import make_private_folder, open_private, open_resul
 from wirespeed.model.error import InputError
 
 MAX_BYTES = 128 << 20
+MAX_LINES = 100_000
 """A trial has some kilobytes, and no run has 20,000."""
 
 
@@ -22,7 +23,16 @@ def read_lines(path: Path) -> list[str]:
     """Give all whole lines. Raises InputError `file.unreadable`, `file.too_large`."""
     data = read_limited(path, MAX_BYTES)
     # Not splitlines(): JSON may hold U+2028 and others that it takes for the end of a line.
-    return data.decode(errors="replace").split("\n")[:-1]
+    *lines, rest = data.decode(errors="replace").split("\n", MAX_LINES)
+    if "\n" in rest:
+        raise InputError(
+            "file.too_large",
+            where=str(path),
+            found=f"more than {MAX_LINES} lines",
+            so="wirespeed does not read it",
+            next="check that this is the file that you meant",
+        )
+    return lines
 
 
 class JsonlWriter:

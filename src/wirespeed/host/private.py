@@ -17,6 +17,8 @@ from pathlib import Path
 from wirespeed.model.error import InputError
 from wirespeed.model.shown import shown
 
+MAX_PRIVATE_BYTES = 64 << 20
+"""A journal has some 2 kB a step; a plan has some 1,000."""
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 OTHERS_MAY = stat.S_IRWXG | stat.S_IRWXO
 MAX_LINKS = 40
@@ -65,9 +67,21 @@ def open_result(path: Path, flags: int, mode: int = 0o644) -> int:
 
 
 def read_private(path: Path) -> bytes:
-    """Read a file of ours. Raises InputError `file.untrusted`, and OSError as open(2) does."""
+    """Read a file of ours.
+
+    Raises InputError `file.untrusted`, `file.too_large`, and OSError as open(2) does.
+    """
     with os.fdopen(open_private(path, os.O_RDONLY), "rb") as file:
-        return file.read()
+        data = file.read(MAX_PRIVATE_BYTES + 1)
+    if len(data) > MAX_PRIVATE_BYTES:
+        raise InputError(
+            "file.too_large",
+            where=str(path),
+            found=f"more than {MAX_PRIVATE_BYTES >> 20} MiB",
+            so="wirespeed does not read it",
+            next="no run writes so much: look what else wrote to it",
+        )
+    return data
 
 
 def make_private_folder(path: Path) -> None:

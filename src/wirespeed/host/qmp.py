@@ -11,6 +11,7 @@ from pathlib import Path
 from wirespeed.host.clock import Deadline
 from wirespeed.host.closing import Closing
 from wirespeed.model.error import MeasurementError
+from wirespeed.model.json_value import read_json
 
 MAX_ANSWER_BYTES = 1 << 20
 
@@ -79,7 +80,7 @@ class Qmp(Closing):
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:
-            message = json.loads(line)
+            message = read_json(line)
         except ValueError:
             raise self._failure(f"not JSON: {line[:80]!r}") from None
         if not isinstance(message, dict):

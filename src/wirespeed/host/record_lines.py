@@ -1,6 +1,5 @@
 """A file of JSON lines of one type, read again: the trials of a run, or of a workload."""
 
-import json
 import math
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from wirespeed.host.files import is_file
 from wirespeed.host.jsonl import read_lines
 from wirespeed.model.error import InputError
+from wirespeed.model.json_value import read_json
 
 Record = TypeVar("Record")
 
@@ -28,7 +28,7 @@ def _number(text: str) -> float:
 
 def check_numbers(line: str) -> None:
     """Raise ValueError for a line of JSON with a number that nothing measures, or with none."""
-    json.loads(line, parse_int=_number, parse_float=_number, parse_constant=_number)
+    read_json(line, parse_int=_number, parse_float=_number, parse_constant=_number)
 
 
 def read_record_lines(path: Path, adapter: TypeAdapter[Record]) -> list[Record]:

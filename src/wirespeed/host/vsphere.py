@@ -35,6 +35,8 @@ TASK_S = 120.0
 POLL_S = 0.2
 VERSION = "vim.version.version11"
 """vSphere API 6.5, that of the DPDK report's host; later ones answer it too."""
+NO_ANSWER = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What the library raises for an answer of XML that is none."""
 RUNNING = ("queued", "running")
 
 
@@ -145,10 +147,12 @@ class VsphereSession(Closing):
 
     def _connected(self) -> Any:
         if self._service is None:
-            from pyVmomi import SoapAdapter, vim
+            from pyVmomi import vim
+
+            from wirespeed.host.vsphere_stub import BoundedStub
 
             place, library = self.place, cast(Any, vim)
-            stub = cast(Any, SoapAdapter).SoapStubAdapter(
+            stub = BoundedStub(
                 host=place.host,
                 port=place.port or HTTPS_PORT,
                 path="/sdk",
@@ -166,6 +170,7 @@ class VsphereSession(Closing):
     def _explained(self) -> Iterator[None]:
         """Make of the library's exceptions errors that a person can act on."""
         from http.client import HTTPException
+        from xml.parsers.expat import ExpatError
 
         from pyVmomi import vim, vmodl
 
@@ -184,6 +189,9 @@ class VsphereSession(Closing):
             raise self._lost("vsphere.failed", _said(fault)) from None
         except (OSError, HTTPException) as error:
             raise self._lost("vsphere.lost", shown(str(error), 200)) from None
+        except (ExpatError, *NO_ANSWER) as error:
+            found = f"its answer is none of the vSphere API: {shown(str(error), 120)}"
+            raise self._lost("vsphere.lost", found) from None
 
     def _lost(self, what: str, found: str) -> HostError:
         self.close()

@@ -1,6 +1,5 @@
 """Labs that stay up: started, listed and taken down by commands that return."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from wirespeed.lab.machine_keeper import DOING, ERROR, UP
 from wirespeed.lab.machine_spec import LabSpec
 from wirespeed.lab.machines import BOOT_S, LabState, read_state
 from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.json_value import read_json
 
 _KEEPER = "wirespeed.lab.machine_keeper"
 
@@ -85,6 +85,6 @@ def _none(name: str) -> InputError:
 
 
 def _error(text: str) -> InputError | MeasurementError:
-    told = json.loads(text)
+    told = read_json(text)
     kind = InputError if told.pop("exit_code") == InputError.exit_code else MeasurementError
     return kind(told.pop("what"), **told)

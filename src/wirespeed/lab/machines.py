@@ -7,7 +7,6 @@ Hosts are reached by ssh on loopback alone, as `HOST.LAB`: the lab's ssh_config 
 known_hosts, and whatever in this program goes by ssh reads it (host/ssh.py).
 """
 
-import json
 import re
 import uuid
 from collections.abc import Callable, Sequence
@@ -35,6 +34,7 @@ from wirespeed.lab.machine_qemu import CONTROL, Cable, MachineFiles, card, qemu_
 from wirespeed.lab.machine_spec import PORTS, TWO_HOSTS, LabSpec, MachineSpec, Wiring
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.json_value import read_json
 
 BOOT_S = 120.0
 """For all hosts together; two take 6 to 10 s on two idle CPUs without KVM."""
@@ -309,7 +309,7 @@ class Machines(Closing):
                 next="start a lab with a switch: wirespeed lab up --switch",
             )
         self._switch.write_line(command)
-        answer = json.loads(self._switch.read_line(_ANSWER_S))
+        answer = read_json(self._switch.read_line(_ANSWER_S))
         if "error" in answer:
             raise InputError(
                 "lab.no_port",

@@ -15,6 +15,9 @@ from wirespeed.model.journal import ENTRY, Begun, Entry, Staged, Stood
 
 _SEAL = re.compile(rb',"seal":"([0-9]{1,9}) ([0-9a-f]{16}) ([0-9a-f]{16})"\}$')
 
+MAX_LINES = 100_000
+"""A plan has some 1,000 steps, and a step three lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class Damage:
@@ -71,16 +74,20 @@ def digest(data: bytes) -> str:
 
 def read_journal_text(data: bytes) -> JournalText:
     """Judge every line. Never raises: what is spoilt is among `damage`."""
-    *lines, torn = data.split(b"\n")
+    *lines, rest = data.split(b"\n", MAX_LINES)
     judge = _Judge()
     for place, line in enumerate(lines, 1):
         judge.take(place, line)
+    damage, more = judge.damage, rest.count(b"\n")
+    if more:
+        found = f"from here on nothing was read: no run has more than {MAX_LINES} lines"
+        damage = [*damage, Damage(MAX_LINES + 1, found, more)]
     return JournalText(
         entries=tuple(judge.entries),
-        damage=tuple(judge.damage),
-        lines=len(lines),
+        damage=tuple(damage),
+        lines=len(lines) + more,
         size_bytes=len(data),
-        torn_bytes=len(torn),
+        torn_bytes=len(rest.rpartition(b"\n")[2]),
         run=judge.run,
         number=judge.number,
         numbers=tuple(judge.numbers),

@@ -19,6 +19,8 @@ from wirespeed.model.frozen import Frozen
 from wirespeed.runs.fleet_host import HostJob
 
 FILE, LINES, LOCK, HOSTS = "waves.json", "waves.jsonl", "lock", "hosts"
+MAX_LINES = 10_000
+"""Of what came of the waves, which has some lines each; what is beyond counts as damaged."""
 AT_ONCE = 16
 """Hosts that are asked at the same time where the folder does not say how many."""
 
@@ -139,8 +141,9 @@ def read_events(folder: Path) -> tuple[list[WaveEvent], int]:
         return [], 0
     except OSError as error:
         raise InputError("file.unreadable", where=str(folder / LINES), found=str(error)) from None
-    events, spoilt = [], 0
-    for line in data.decode(errors="replace").split("\n")[:-1]:
+    *lines, rest = data.decode(errors="replace").split("\n", MAX_LINES)
+    events, spoilt = [], rest.count("\n")
+    for line in lines:
         try:
             events.append(WaveEvent.model_validate_json(line))
         except ValidationError:

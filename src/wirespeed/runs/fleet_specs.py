@@ -6,19 +6,23 @@ A template is filled in by Jinja2, as Ansible's own are, with the host's plain v
     reach                 how it is reached
 """
 
+import json
+import sys
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import Never
-
-from jinja2 import StrictUndefined, TemplateError, TemplateRuntimeError
-from jinja2.sandbox import SandboxedEnvironment
 
 from wirespeed.apply.spec_file import parse_spec
+from wirespeed.apply.spec_yaml import MAX_BYTES
 from wirespeed.fleet.records import InventoryHost
-from wirespeed.host.files import is_file, is_folder, read_text
-from wirespeed.model.error import InputError
+from wirespeed.host.files import is_file, is_folder, read_limited_text
+from wirespeed.host.local import LocalRunner
+from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.json_value import read_json
 from wirespeed.model.shown import shown
 
+FILL_S, A_SECOND, FILL_BYTES = 5.0, 100, 1 << 30
+"""Time to start and fill in one; hosts a second beside it; address space, most of it Python's."""
 ENDINGS = (".yaml", ".yml")
 
 
@@ -27,52 +31,61 @@ def specs_of(source: Path, hosts: Sequence[InventoryHost]) -> dict[str, str]:
 
     `source`: a file for all, or a folder with NAME.yaml for each. Raises InputError `spec.*`.
     """
-    environment = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    paths = [_file_of(source, host.name) for host in hosts]
     found = {}
-    for host in hosts:
-        path = _file_of(source, host.name)
-        try:
-            text = environment.from_string(read_text(path)).render(
-                {
-                    **{name: _Unfilled(name, why) for name, why in host.templates.items()},
-                    **host.variables,
-                    "inventory_hostname": host.name,
-                    "reach": host.reach,
-                }
-            )
-        except TemplateError as error:
+    for host, path, filled in zip(hosts, paths, _filled_in(hosts, paths), strict=True):
+        where = f"{path}, for {shown(host.name, 60)}"
+        if "text" not in filled:
             raise InputError(
                 "spec.template",
-                where=f"{path}, for {shown(host.name, 60)}",
-                found=shown(str(error), 200),
+                where=where,
+                found=shown(filled["error"], 200),
                 next="set the variable for the host or its group in the inventory",
-            ) from None
-        spec = parse_spec(text, f"{path}, for {shown(host.name, 60)}")
+            )
+        spec = parse_spec(filled["text"], where)
         if len(spec.hosts) != 1:
             raise InputError(
                 "spec.several_hosts",
-                where=f"{path}, for {shown(host.name, 60)}",
+                where=where,
                 found=f"it has {len(spec.hosts)} hosts; a fleet spec describes one host",
                 next="one host in the spec: {{ inventory_hostname }}: {reach: '{{ reach }}', …}",
             )
-        found[host.name] = text
+        found[host.name] = filled["text"]
     return found
 
 
-class _Unfilled:
-    """A variable that only Ansible could fill in: an error where a spec uses it, and not before.
-
-    Unlike an undefined one it has no default.
-    """
-
-    def __init__(self, name: str, found: str) -> None:
-        self._error = f"{name} is a template that only Ansible could fill in: {found}"
-
-    def _refuse(self, *_: object) -> Never:
-        raise TemplateRuntimeError(self._error)
-
-    __str__ = __bool__ = __int__ = __float__ = __len__ = __iter__ = __getitem__ = _refuse
-    __eq__ = __hash__ = __add__ = __radd__ = _refuse
+def _filled_in(hosts: Sequence[InventoryHost], paths: Sequence[Path]) -> list[dict[str, str]]:
+    """Fill in all templates in one process of their own. Raises InputError `spec.template`."""
+    texts = {path: read_limited_text(path, MAX_BYTES) for path in dict.fromkeys(paths)}
+    jobs = [
+        {
+            "template": texts[path],
+            "unfilled": host.templates,
+            "variables": {
+                **host.variables,
+                "inventory_hostname": host.name,
+                "reach": host.reach,
+            },
+        }
+        for host, path in zip(hosts, paths, strict=True)
+    ]
+    asked = json.dumps({"path": sys.path, "bytes": FILL_BYTES, "jobs": jobs}, default=str)
+    program = files("wirespeed.host").joinpath("guest_fill_templates.py").read_text()
+    argv = (sys.executable, "-I", "-S", "-c", program)
+    try:
+        done = LocalRunner().run(argv, stdin=asked, timeout_s=FILL_S + len(jobs) / A_SECOND)
+        if done.returncode == 0 and not done.cut:
+            return list(read_json(done.output))
+        found = shown(done.errors.strip().rpartition("\n")[2], 200) or "it prints too much"
+    except MeasurementError as error:
+        found = error.found
+    raise InputError(
+        "spec.template",
+        where=", ".join(map(str, texts)),
+        found=f"the template did not come to an end: {found}",
+        so="no host has a spec",
+        next="give a template without a loop within a loop",
+    )
 
 
 def _file_of(source: Path, name: str) -> Path:

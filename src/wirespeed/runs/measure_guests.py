@@ -1,6 +1,5 @@
 """What a proof measures between the guests of a spec."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
@@ -24,6 +23,7 @@ from wirespeed.measure.network.ping import flood_pings
 from wirespeed.measure.network.port_switch import PortSwitch, port_set_down
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.fact import HostFacts
+from wirespeed.model.json_value import read_json
 from wirespeed.model.network_trial import NetworkTrial, Pair
 from wirespeed.model.spec.guest_networks import GuestNetworks
 from wirespeed.model.spec.networks import Failover, Tunnel
@@ -137,7 +137,7 @@ def _host_end(spec: GuestNetworks, name: str, runner: Runner) -> HostEnd:
     try:
         macs = [
             str(link["address"])
-            for link in json.loads(done.output)
+            for link in read_json(done.output)
             if any(one["local"] == str(address) for one in link["addr_info"])
         ]
     except (ValueError, KeyError, TypeError):

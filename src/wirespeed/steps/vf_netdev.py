@@ -1,12 +1,12 @@
 """Where the netdev of a VF is: on the host, or in a namespace of it; found by its PCI address."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.facts.json_text import JsonObject
 from wirespeed.model.capture import TIMED_OUT_RETURNCODE, Section
 from wirespeed.model.command import Command
+from wirespeed.model.json_value import read_json
 from wirespeed.model.names import NETDEV
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.steps.namespace import is_missing
@@ -77,7 +77,7 @@ def _lists(section: Section) -> list[list[JsonObject]]:
     for line in section.output.split("\n"):
         if line.strip():
             try:
-                decoded: Any = json.loads(line)
+                decoded: Any = read_json(line)
             except (ValueError, RecursionError):
                 return []
             if not isinstance(decoded, list):

@@ -32,6 +32,7 @@ from wirespeed.measure.bench.telemetry import (
     socket_path,
 )
 from wirespeed.model.error import InputError, MeasurementError
+from wirespeed.model.json_value import read_json
 from wirespeed.model.names import PciAddress
 from wirespeed.model.trial import PortCounters
 
@@ -106,12 +107,12 @@ class FarTelemetry(Telemetry):
         self._script.write_line(json.dumps(commands))
         line = self._script.read_line(_ANSWER_S)
         try:
-            told = json.loads(line)
+            told = read_json(line)
             if "failed" in told:
                 raise ValueError(told["failed"])
             greeting = Greeting.model_validate(told["greeting"])
             values = [
-                None if json.loads(text) == NO_STATISTICS else parse_answer(command, text)
+                None if read_json(text) == NO_STATISTICS else parse_answer(command, text)
                 for command, text in zip(commands, told["answers"], strict=True)
             ]
             self.threads = tuple(

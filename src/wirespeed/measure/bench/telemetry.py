@@ -5,13 +5,13 @@ DUT alike. What is not there is an error: DPDK answers null for a port that does
 null must not become zero frames.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 from wirespeed.host.seqpacket import SeqPacket
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.json_value import read_json
 from wirespeed.model.trial import PortCounters
 
 _GREETING_BYTES = 4096
@@ -69,7 +69,7 @@ def parse_answer(command: str, text: str) -> Any:
 
     Raises ValueError for an answer to something else, and for null: an unknown command or port.
     """
-    answer = json.loads(text)
+    answer = read_json(text)
     name = command.partition(",")[0]
     if not isinstance(answer, dict) or set(answer) != {name}:
         raise ValueError(f"an answer to something else: {text[:100]}")

@@ -29,6 +29,7 @@ from wirespeed.measure.network.isolation_verdict import (
 )
 from wirespeed.measure.network.lease import said
 from wirespeed.model.error import MeasurementError, WirespeedError
+from wirespeed.model.json_value import read_json
 
 CONTROL_FRAMES = 20
 """Before, and again after: a handful may be lost while a switch learns."""
@@ -224,7 +225,7 @@ def _send(
 def _json(where: str, done: Completed) -> Any:
     try:
         if done.returncode == 0:
-            return json.loads(done.output)
+            return read_json(done.output)
     except ValueError:
         pass
     raise _failure(where, done)

@@ -1,6 +1,5 @@
 """A paced flow of numbered packets from one guest to another, in the background of both."""
 
-import json
 import secrets
 from ipaddress import IPv4Address
 from typing import Any
@@ -12,6 +11,7 @@ from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.network.failover_verdict import Heard, Sent, parse_heard, parse_sent
 from wirespeed.measure.network.lease import said
 from wirespeed.model.error import MeasurementError, WirespeedError
+from wirespeed.model.json_value import read_json
 
 SETTLE_S = 0.3
 """After the last packet was sent, for those that are under way."""
@@ -72,7 +72,7 @@ class Flow(Closing):
         done = run_script(runner, "guest_ask.py", (name, query))
         try:
             if done.returncode == 0:
-                return json.loads(done.output)
+                return read_json(done.output)
         except ValueError:
             pass
         raise _failed(query, done)

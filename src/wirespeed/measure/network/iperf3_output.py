@@ -7,10 +7,10 @@ tells. Before 3.11, `--bidir` prints each key of the sums twice, once for each d
 stream has a thread of its own, so that the version is worth to be known.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
+from wirespeed.model.json_value import read_json
 from wirespeed.model.shown import shown
 
 REPEATED = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual")
@@ -43,7 +43,7 @@ class Iperf3Figures:
 def parse_iperf3(text: str, *, streams: int, bidirectional: bool) -> Iperf3Figures:
     """Read one run. Raises NoFiguresError with the reason."""
     try:
-        told = json.loads(text, object_pairs_hook=_once)
+        told = read_json(text, object_pairs_hook=_once)
     except ValueError as error:
         raise NoFiguresError(f"iperf3 printed no JSON: {shown(str(error), 200)}") from None
     if not isinstance(told, dict):

@@ -1,6 +1,5 @@
 """Taking a port away and giving it back: by its host, by a cable, by a switch."""
 
-import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Protocol
@@ -9,6 +8,7 @@ from wirespeed.host.runner import Runner
 from wirespeed.measure.network.lease import borrowed, said
 from wirespeed.model.command import Command
 from wirespeed.model.error import InputError
+from wirespeed.model.json_value import read_json
 
 
 class PortSwitch(Protocol):
@@ -84,7 +84,7 @@ def port_set_down(
         )
     done = runner.run(("ip", "-j", "address", "show"), timeout_s=30.0)
     try:
-        told = json.loads(done.output)
+        told = read_json(done.output)
         links = {link["ifname"]: link for link in told if "ifname" in link}
         is_up = "UP" in links[netdev]["flags"]
         has = {

@@ -7,7 +7,6 @@ cores    raw counters of Processor Information, by group and number: of a PERF_1
          PercentProcessorTime is the time that a core was idle, in units of its Timestamp_Sys100NS
 """
 
-import json
 import re
 from math import isfinite
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ from typing import Any, ClassVar
 from wirespeed.host.powershell import run_powershell
 from wirespeed.host.runner import Completed, Runner
 from wirespeed.measure.workload.use import Counters
+from wirespeed.model.json_value import read_json
 
 CORES_OF_A_GROUP = 64
 """Windows has groups of no more processors than that."""
@@ -58,7 +58,7 @@ class WindowsCounters:
 def parse_windows_counters(text: str) -> Counters | None:
     """Read them; None where there is no clock to divide by, or it is no such answer."""
     try:
-        data = json.loads(text)
+        data = read_json(text)
         clock = float(data["clock"])
         if not isfinite(clock):
             return None

@@ -1,12 +1,12 @@
 """Settings of a guest of ESXi that has a card of its own, by the vSphere API."""
 
-import json
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command, Shell
+from wirespeed.model.json_value import read_json
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 from wirespeed.model.vsphere import (
@@ -72,7 +72,7 @@ class EsxiGuest(Step):
         if not isinstance(text, Known):
             return text if isinstance(text, Unreadable) else Unreadable(text.reason, source)
         try:
-            return Known(_state(json.loads(text.value)), source)
+            return Known(_state(read_json(text.value)), source)
         except (ValueError, RecursionError) as error:
             return Unreadable(f"it makes no sense: {str(error)[:80]}", source)
 

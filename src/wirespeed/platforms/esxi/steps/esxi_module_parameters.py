@@ -1,6 +1,5 @@
 """Parameters of the driver of ConnectX-4 and later on ESXi."""
 
-import json
 import re
 from typing import Annotated, ClassVar, Literal
 
@@ -9,6 +8,7 @@ from pydantic import Field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
+from wirespeed.model.json_value import read_json
 from wirespeed.model.observed import Known, Observed, Unreadable
 from wirespeed.model.step import Scope, State, Step
 
@@ -68,7 +68,7 @@ class EsxiModuleParameters(Step):
         return (Command(argv=(*SET, text)),)
 
     def _state(self, text: str) -> State:
-        rows = json.loads(text)
+        rows = read_json(text)
         if not isinstance(rows, list):
             raise ValueError("no list")
         names, found = set(), {}

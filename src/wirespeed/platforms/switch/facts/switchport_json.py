@@ -1,9 +1,9 @@
 """Ports of Arista EOS and Cisco NX-OS switches, which print JSON."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+from wirespeed.model.json_value import read_json
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.platforms.switch.facts.switchport_port import (
     APART,
@@ -45,7 +45,7 @@ def eos(said: dict[str, Observed[str]]) -> Ports:
     text = said["interfaces"]
     if not isinstance(text, Known):
         return text
-    rows = json.loads(text.value)["interfaces"]
+    rows = read_json(text.value)["interfaces"]
     fec = _eos_fecs(said["fec"])
     ports = (
         _eos(name, row, fec) for name, row in rows.items() if row.get("hardware") == "ethernet"
@@ -58,7 +58,7 @@ def _eos_fecs(text: Observed[str]) -> dict[str, Any]:
     if not isinstance(text, Known):
         return {}
     try:
-        rows = json.loads(text.value)["interfaceErrCorrStatuses"]
+        rows = read_json(text.value)["interfaceErrCorrStatuses"]
         return {name: row["errCorrEncodingStatus"] for name, row in rows.items()}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return {}
@@ -102,7 +102,7 @@ def nxos(said: dict[str, Observed[str]]) -> Ports:
     text = said["interfaces"]
     if not isinstance(text, Known):
         return text
-    rows = _rows(json.loads(text.value), "interface")
+    rows = _rows(read_json(text.value), "interface")
     ports = (_nxos(row) for row in rows if str(row.get("interface", "")).startswith("Ethernet"))
     return Known(tuple(with_neighbors(ports, _heard(said["lldp"], _nxos_heard, NXOS_LLDP))), NXOS)
 
@@ -150,6 +150,6 @@ def _heard(text: Observed[str], read: Any, source: str) -> Observed[list[tuple[s
     if not isinstance(text, Known):
         return text
     try:
-        return Known(list(read(json.loads(text.value))), source)
+        return Known(list(read(read_json(text.value))), source)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return Unreadable("what it says of its neighbours makes no sense", source)

@@ -1,10 +1,10 @@
 """Ports of switches that are Linux hosts: SONiC (tables) and Cumulus Linux with NVUE (JSON)."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from wirespeed.model.json_value import read_json
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 from wirespeed.platforms.switch.facts.switchport_port import (
     NOBODY,
@@ -135,7 +135,7 @@ def cumulus(said: dict[str, Observed[str]]) -> Ports:
     text = said["interfaces"]
     if not isinstance(text, Known):
         return text
-    rows = json.loads(text.value)
+    rows = read_json(text.value)
     ports = (_cumulus(name, row.get("link", {})) for name, row in rows.items() if "swp" in name)
     return Known(tuple(with_neighbors(ports, _lldpcli(said["lldp"]))), NVUE)
 
@@ -179,7 +179,7 @@ def _lldpcli(text: Observed[str]) -> Observed[list[tuple[str, Neighbor]]]:
     if not isinstance(text, Known):
         return text
     try:
-        found = list(_lldp_rows(json.loads(text.value)["lldp"].get("interface", [])))
+        found = list(_lldp_rows(read_json(text.value)["lldp"].get("interface", [])))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return Unreadable("what it says of its neighbours makes no sense", LLDPCLI)
     return Known(found, LLDPCLI)

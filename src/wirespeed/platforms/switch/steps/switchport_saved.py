@@ -3,8 +3,7 @@
 Read as the running one is, by the same words, so that the two can be compared.
 """
 
-import json
-
+from wirespeed.model.json_value import read_json
 from wirespeed.model.switch_kind import SwitchKind, same_port
 from wirespeed.platforms.switch.steps.switchport_dialect import (
     INTERFACE,
@@ -41,7 +40,7 @@ def differing(kind: SwitchKind, port: str, running: str, saved: str) -> tuple[st
     Raises ValueError, LookupError or TypeError where one of the two makes no sense.
     """
     if kind is K.CUMULUS:
-        now, then = (json.loads(text)[port].get("link", {}) for text in (running, saved))
+        now, then = (read_json(text)[port].get("link", {}) for text in (running, saved))
         return tuple(ours for ours, name in NVUE_NAMES.items() if now.get(name) != then.get(name))
     block = _saved_block(kind, port, saved[:MAX_CHARACTERS])
     found: list[str] = []
@@ -55,7 +54,7 @@ def differing(kind: SwitchKind, port: str, running: str, saved: str) -> tuple[st
 def _saved_block(kind: SwitchKind, port: str, text: str) -> str:
     """Give what is saved of a port in the form in which it is shown; empty: it has its defaults."""
     if kind is K.SONIC:
-        return str(json.loads(text)["PORT"][port])
+        return str(read_json(text)["PORT"][port])
     heads = list(INTERFACE.finditer(text))
     if not heads:
         raise ValueError("it is not a saved configuration")

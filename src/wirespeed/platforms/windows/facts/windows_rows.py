@@ -1,6 +1,5 @@
 """Rows that the Windows collector prints as JSON: a list of objects, typed one value at a time."""
 
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirespeed.model.capture import Capture
+from wirespeed.model.json_value import read_json
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable
 
 GUID = re.compile(r"\{?([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})\}?")
@@ -81,7 +81,7 @@ def rows_of(capture: Capture, section: str, source: str) -> Observed[tuple[Row, 
     if not isinstance(text, Known):
         return text
     try:
-        found = _unwrapped(json.loads(text.value))
+        found = _unwrapped(read_json(text.value))
     except (ValueError, RecursionError) as error:
         return Unreadable(f"it is not JSON: {str(error)[:80]}", source)
     if not isinstance(found, list):

@@ -1,6 +1,5 @@
 """How a Mellanox card of Windows comes to the speed of its link, by mlx5cmd: one end of two."""
 
-import json
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
@@ -8,6 +7,7 @@ from pydantic import AfterValidator, Field
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Danger
+from wirespeed.model.json_value import read_json
 from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 from wirespeed.model.powershell import exactly, powershell_line
 from wirespeed.model.step import Scope, State, Step
@@ -110,7 +110,7 @@ def link_query(name: str) -> Command:
 def link_answer(name: str, text: str) -> tuple[int | None, str]:
     """Give the speed of the link in bit/s, None without one; and what mlx5cmd said. ValueError."""
     try:
-        items = json.loads(text)
+        items = read_json(text)
     except RecursionError:
         raise ValueError("it is not JSON") from None
     items = items if isinstance(items, list) else [items]
