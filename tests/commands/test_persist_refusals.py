@@ -1,18 +1,21 @@
 """What cannot be made to last, or taken away, is refused before a host is written to."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from wirespeed.apply.planner import make_plan
+from wirespeed.apply.run import open_run
 from wirespeed.commands.persist import persist
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Ended, Entry, Intent, Result, Verified
-from wirespeed.model.observed import Known
+from wirespeed.model.observed import Known, Observed
 from wirespeed.model.spec.members import read_spec_data
-from wirespeed.runs.persist_run import is_made_to_last, places_of
+from wirespeed.model.step import State, Step
+from wirespeed.runs.persist_run import _refuse_drifted, is_made_to_last, places_of
 from wirespeed.steps.mtu import Mtu
 from wirespeed.steps.netdev_name import NetdevName
 
@@ -82,3 +85,32 @@ def test_a_virtual_machine_has_a_boot_of_its_own_that_waits_for_its_slots():
     named = NetdevName(pci_address="0000:00:08.0", netdev="net0p0")
     plan = make_plan([("gpu-1", named, None), ("alpha", Mtu(netdev="eth0", mtu=9080), None)])
     assert places_of(spec, plan) == {"alpha": (PORT,), "gpu-1": ["0000:00:08.0"]}
+
+
+class Reads:
+    """A host whose steps have this state."""
+
+    def __init__(self, mtu: int) -> None:
+        self.mtu = mtu
+
+    def read(self, steps: Sequence[Step]) -> list[Observed[State]]:
+        return [Known({"mtu": self.mtu}, "cat") for _ in steps]
+
+
+@pytest.mark.parametrize(("now", "is_refused"), [(9080, False), (4000, True)])
+def test_what_others_changed_since_the_run_is_not_made_to_last(
+    tmp_path: Path, now: int, is_refused: bool
+):
+    """Each boot would overwrite it, as a timer without a comparison would."""
+    done = Result(number=0, verdict=Verified.VERIFIED, now={"mtu": 9080})
+    spec_with(tmp_path, *begun(), done, Ended(at="now", outcome="applied"))
+    with open_run(tmp_path / "spec.yaml.run", must_exist=True) as run:
+        assert run.plan is not None
+        check = (run, run.plan, read_spec_data(SPEC), {"alpha": Reads(now)})
+        if not is_refused:
+            _refuse_drifted(*check)  # type: ignore[arg-type]
+            return
+        with pytest.raises(InputError) as caught:
+            _refuse_drifted(*check)  # type: ignore[arg-type]
+    assert caught.value.what == "persist.changed_by_others"
+    assert "left as" in caught.value.found and "4000" in caught.value.found

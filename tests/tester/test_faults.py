@@ -5,6 +5,7 @@ of it (tester/tests/tally.c, which shares no code with the judge). The two must 
 Nothing here depends on speed: a busy machine makes a trial slow, and its counts stay exact.
 """
 
+import os
 import random
 import signal
 import time
@@ -437,3 +438,57 @@ def test_the_last_loss_after_a_change_of_load_has_its_time(
     assert result["change"]["last_loss_ns"] / 1e9 == pytest.approx(
         last_loss_s, abs=within_s + away_s
     )
+
+
+RING_COOKIE = (0x3E31F20).to_bytes(4, "little")
+"""Of each ring's head (DPDK, drivers/net/memif/memif.h, MEMIF_COOKIE)."""
+HEAD_AT, TAIL_AT = 6, 64
+
+
+def spoil(relay: Relay) -> int:
+    """Move both ends of every ring that the relay shares to where they cannot be; how many."""
+    rings = 0
+    for link in Path(f"/proc/{relay.process.pid}/fd").iterdir():
+        if not str(link.readlink()).startswith("/memfd:"):
+            continue
+        with link.open("r+b", buffering=0) as file:
+            head = file.read(1 << 20)
+            at = head.find(RING_COOKIE)
+            while at >= 0:
+                for end in (HEAD_AT, TAIL_AT):
+                    value = int.from_bytes(head[at + end : at + end + 2], "little")
+                    os.pwrite(
+                        file.fileno(), (value + 30_000 & 0xFFFF).to_bytes(2, "little"), at + end
+                    )
+                rings += 1
+                at = head.find(RING_COOKIE, at + 4)
+    return rings
+
+
+def test_a_hostile_peer_that_spoils_a_ring_ends_the_trial_as_its_own_failure(wire_folder: Path):
+    """No trial of the tester's failed: it is not void, and no loss is counted. The DUT is named."""
+    folder = wire_folder / "spoilt"
+    folder.mkdir()
+    socket = folder / "wire"
+    tester = Tester(folder, memory_mib=512, eal=["--single-file-segments"])
+    relay = Relay(folder, [socket], DIRECT)
+    try:
+        relay.case(seed=1, flows=16, span=2000)
+        device = DEVICES[DIRECT].format(0, socket)
+        opened = tester.ask(
+            "open",
+            ports=[{"device": device, "tx_descriptors": 1024, "rx_descriptors": 1024}],
+            workers=[{"lcore": 1, "tx": [[0, 0]], "rx": [[0, 0]]}],
+        )
+        assert opened["event"] == "opened", opened
+        number = tester.tell("trial", **trial_fields(seconds=3.0, load={"pps": 2000}))
+        time.sleep(0.5)
+        assert spoil(relay) >= 2
+        reply = tester.result()
+        assert (reply["id"], reply["event"]) == (number, "error"), reply
+        assert reply["what"] == "port.memory_spoilt"
+        assert reply["found"] == "the DUT wrote an index of a ring that its frames cannot give"
+        assert reply["next"] == "restart the DUT, or join it by --wire memif"
+    finally:
+        tester.close()
+        relay.close()

@@ -1,14 +1,16 @@
 """What was applied is made to come back at boot, and that is taken away again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from wirespeed.apply.control_posix import PosixControl
+from wirespeed.apply.drift import applied_states, drifted
 from wirespeed.apply.gate import refuse_by_hosts
 from wirespeed.apply.persist import boot_plan, boot_steps, not_kept, persist_name, persist_steps
 from wirespeed.apply.planner import make_plan
+from wirespeed.apply.read_states import read_states
 from wirespeed.apply.record import Record
 from wirespeed.apply.run import Run, is_run, open_run, read_journal
 from wirespeed.apply.run_file import read_run_file
@@ -20,7 +22,7 @@ from wirespeed.model.plan import Plan
 from wirespeed.model.spec.guests import VIRTUAL_MACHINES
 from wirespeed.model.spec.spec import Spec
 from wirespeed.model.step import State, Step
-from wirespeed.report.plan_text import plan_lines
+from wirespeed.report.plan_text import drift_lines, plan_lines
 from wirespeed.runs.change_hosts import (
     admit_of_spec,
     admit_rest,
@@ -77,6 +79,7 @@ def persist_run(asked: PersistRequest) -> int:
             plan = _planned(run, run.plan, wanted, controls, _name_of(where))
             if not _is_new(lasting, plan, asked):
                 return 0
+            _refuse_drifted(run, run.plan, wanted, controls)
             admitted = admit_of_spec(plan, facts, wanted)
             if not asked.yes and not confirm("Do this?"):
                 return 1
@@ -191,6 +194,23 @@ def _refuse_others(host: str, steps: Sequence[Step], states: Sequence[Observed[S
                     next="run `wirespeed persist --remove` with the spec that wrote it, then run "
                     "this command again",
                 )
+
+
+def _refuse_drifted(run: Run, plan: Plan, spec: Spec, controls: Mapping[str, PosixControl]) -> None:
+    """Make nothing last that others changed since the run: each boot would overwrite it."""
+    record = _record(run, plan)
+    again = {step.number - 1 for host in places_of(spec, plan) for step in boot_steps(record, host)}
+    left = {n: one for n, one in applied_states(plan, run.entries).items() if n in again}
+    found = drifted(plan, left, read_states(plan, list(left), controls))
+    if found:
+        raise InputError(
+            "persist.changed_by_others",
+            where=", ".join(dict.fromkeys(one.planned.host for one in found)),
+            found="; ".join(drift_lines(found, len(left), run.outcome)),
+            so="each boot would overwrite what others set; nothing was changed",
+            next="set the host as the run left it, or `wirespeed undo` it and apply a spec with "
+            "the new value; `wirespeed drift` shows what differs",
+        )
 
 
 def _name_of(folder: Path) -> str:

@@ -33,6 +33,27 @@ DISARM = re.compile(
     r"\t\tNew-Item -ItemType File -Path \(Join-Path \$undo \$name\) \| Out-Null\n\t\}\n"
     rf"\tUnregister-ScheduledTask -TaskName 'wirespeed-undo-\1' -Confirm:\$false\n"
 )
+TEXT_OF = r"""function TextOf\(\[string\]\$Form, \[scriptblock\]\$Do\) \{
+\t\$found = @\(& \$Do \| Where-Object \{ \$null -ne \$_ \}\)
+\tif \(\$Form -eq 'rows'\) \{ return ConvertTo-Json -InputObject \$found -Depth 6 -Compress \}
+\t\$found \| Out-String -Width 4096
+\}
+"""
+KEEP = re.compile(
+    rf"(?:{TEXT_OF}\$undo = Join-Path \$env:ProgramFiles '{NAME}'\n)?"
+    r"Step keep-(before|left) none \{\n\tStart-Sleep -Seconds \d+\n"
+    r"\t\$text = TextOf (?:rows|lines) \{\n(.*?)\n\t\}\n"
+    r"\t\[IO\.File\]::WriteAllText\(\(Join-Path \$undo '(?:before|left)'\), \$text\)\n\}\n"
+)
+CHECK = re.compile(
+    r"\$kept = 'left', 'before' \| ForEach-Object \{ Join-Path \$undo \$_ \}\n"
+    r"if \(Test-Path -LiteralPath \$kept\[0\]\) \{\n\ttry \{\n"
+    r"\t\t\$now = TextOf (?:rows|lines) \{\n(.*?)\n\t\t\}\n"
+    r"\t\t\$texts = \$kept \| ForEach-Object \{ \[IO\.File\]::ReadAllText\(\$_\) \}\n"
+    r"\t\tif \(\$texts -cnotcontains \$now\) \{\n"
+    r"\t\t\tSet-Content -LiteralPath \(Join-Path \$undo 'result'\) -Value 'theirs'\n"
+    r"\t\t\texit 0\n\t\t\}\n\t\} catch \{ \$failed = '' \}\n\}\n"
+)
 RUN = re.compile(
     r"try \{\n\t\$global:LASTEXITCODE = 0\n\t(.*) \| Out-Null\n"
     r"\tif \(\$global:LASTEXITCODE\) \{ throw 'refused' \}\n\} catch \{ \$failed \+= ' (\d+)' \}\n"
@@ -45,6 +66,10 @@ class Folder:
 
     within_s: int
     undo: list[str] = field(default_factory=list)
+    read: str = ""
+    """The line that gives the step's state."""
+    kept: dict[str, str] = field(default_factory=dict)
+    """Its text before the change, and as the change left it."""
     taken: bool = False
     confirmed: bool = False
     untouched: bool = False
@@ -64,6 +89,8 @@ class TimedPowerShell(DescribedPowerShell):
         self.fires_at: int | None = None
         self.refuses_to_arm = ""
         self.undo_refuses: set[int] = set()
+        self.keeps_left = True
+        """False: the change ends with the connection, before the state is kept."""
 
     def renew(self) -> None:
         self.connections += 1
@@ -94,11 +121,24 @@ class TimedPowerShell(DescribedPowerShell):
                 rest[confirm.end() :]
             )
         if unless := UNLESS.search(rest):
-            if self.folders[unless[1]].taken:
-                rest = re.sub(r"Step change-.*?\nif \(\$global:code\) \{ break \}\n", "", rest,
-                              flags=re.S)  # fmt: skip
-            return super()._answer(UNLESS.sub("", rest))
+            return self._changed(self.folders[unless[1]], rest)
         return super()._answer(rest)
+
+    def _changed(self, folder: Folder, rest: str) -> str:
+        """Do a change; its state is kept before it, and after it where all of it was done."""
+        before, left = KEEP.findall(rest)
+        assert (before[1], left[1]) == ("before", "left")
+        assert rest.index("keep-before") < rest.index("change-0") < rest.index("keep-left")
+        rest = UNLESS.sub("", KEEP.sub("", rest))
+        if folder.taken:
+            rest = re.sub(r"Step change-.*?\nif \(\$global:code\) \{ break \}\n", "", rest,
+                          flags=re.S)  # fmt: skip
+            return super()._answer(rest)
+        text = self._do(before[2], is_change=False)[0]
+        said = super()._answer(rest)
+        if not folder.taken and not re.search(r"(?m) end [1-9]", said) and self.keeps_left:
+            folder.kept = {"before": text, "left": self._do(left[2], is_change=False)[0]}
+        return said
 
     def _of_tasks(self, part: re.Pattern[str], run: str) -> str:
         mine = {n: f for n, f in self.folders.items() if n.startswith(f"{run}-")}
@@ -126,9 +166,12 @@ class TimedPowerShell(DescribedPowerShell):
         script = base64.b64decode(encoded[1]).decode("utf-16-le")
         assert f"'wirespeed-undo-{token}'" in script
         runs = RUN.findall(script)
-        assert script.count("try {\n") == len(runs), "every command of it is known"
+        check = CHECK.search(script)
+        assert check is not None
+        rest = CHECK.sub("", script)
+        assert rest.count("try {\n") == len(runs), "every command of it is known"
         assert [int(number) for _, number in runs] == list(range(len(runs)))
-        self.folders[token] = Folder(int(seconds[1]), [line for line, _ in runs])
+        self.folders[token] = Folder(int(seconds[1]), [line for line, _ in runs], check[1])
         return self._section("armed", "")
 
     def _start(self, folder: Folder) -> None:
@@ -136,6 +179,11 @@ class TimedPowerShell(DescribedPowerShell):
         if folder.taken:
             return
         folder.taken = True
+        if "left" in folder.kept:
+            now = self._do(folder.read, is_change=False)[0]
+            if now not in folder.kept.values():
+                folder.result = "theirs"
+                return
         failed = ""
         for number, line in enumerate(folder.undo):
             command = Command(argv=words_of(line), shell=Shell.POWERSHELL)

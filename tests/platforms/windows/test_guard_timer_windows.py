@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
 from wirespeed.apply import guard_timer_change
+from wirespeed.apply.guard_timer import Outcome
 from wirespeed.apply.guard_timer_control import GuardedControl
 from wirespeed.model.error import LeftChangedError
 from wirespeed.model.observed import Known
@@ -96,6 +97,49 @@ def test_a_step_that_cuts_the_user_off_is_undone_by_windows_itself():
     assert shell.host == windows()
 
 
+def armed_and_changed(shell: TimedPowerShell) -> WindowsControl:
+    control = WindowsControl("desk", shell, back_s=5.0)
+    undo = JUMBO.change(*reversed(states()))
+    control._ask(arm_script(TOKEN, undo, 120, JUMBO), 60)
+    control._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
+    return control
+
+
+def test_what_others_set_after_the_change_is_left_alone_by_the_task_as_by_the_try_timer():
+    """An administrator at the console set another size before the time came."""
+    shell = TimedPowerShell(windows())
+    control = armed_and_changed(shell)
+    shell.host.adapters[CARD].properties["*JumboPacket"] = ["4088"]
+    shell.fires_at = shell.connections + 1
+    shell.renew()
+    assert jumbo_of(shell.host) == "4088"
+    outcome, _ = guard_timer_change.confirmed(
+        control._ask(confirm_script(TOKEN, JUMBO), 60), JUMBO, ()
+    )
+    assert outcome is Outcome.THEIRS
+
+
+@pytest.mark.parametrize("value", ["9014", "1514"])
+def test_what_the_change_left_or_what_was_before_is_undone_by_the_task(value: str):
+    shell = TimedPowerShell(windows())
+    armed_and_changed(shell)
+    shell.host.adapters[CARD].properties["*JumboPacket"] = [value]
+    shell.fires_at = shell.connections + 1
+    shell.renew()
+    assert jumbo_of(shell.host) == "1514"
+
+
+def test_where_the_connection_was_lost_before_the_state_was_kept_the_task_undoes_it():
+    """The way to the host comes first: how the change left it is not known there."""
+    shell = TimedPowerShell(windows())
+    shell.keeps_left = False
+    armed_and_changed(shell)
+    shell.host.adapters[CARD].properties["*JumboPacket"] = ["4088"]
+    shell.fires_at = shell.connections + 1
+    shell.renew()
+    assert jumbo_of(shell.host) == "1514"
+
+
 def test_an_undo_of_the_timer_that_fails_is_told_by_its_command():
     shell = TimedPowerShell(windows(), lambda host: not host.adapters[CARD].bindings["nt_rtf64"])
     shell.fires_at, shell.undo_refuses = 2, {1}
@@ -122,14 +166,14 @@ def test_an_undo_that_no_task_can_hold_is_not_armed():
         component_id="nt_rtf64", adapters=tuple(f"{n:03}" + "x" * 250 for n in range(100))
     )
     on, off = (dict.fromkeys(many.adapters, is_on) for is_on in (True, False))
-    script = arm_script(TOKEN, many.change(off, on), 60)
+    script = arm_script(TOKEN, many.change(off, on), 60, many)
     assert "Register-ScheduledTask" not in script and "\tthrow " in script
     assert not PARSER.parse(script.encode()).root_node.has_error
 
 
 def test_the_task_runs_as_the_system_in_whatever_language_windows_is():
     """`NT AUTHORITY\\SYSTEM` is `NT-AUTORITÄT\\SYSTEM` or `AUTORITE NT\\Système` elsewhere."""
-    script = arm_script(TOKEN, JUMBO.change(*reversed(states())), 60)
+    script = arm_script(TOKEN, JUMBO.change(*reversed(states())), 60, JUMBO)
     who = "New-ScheduledTaskPrincipal -UserId 'S-1-5-18' -LogonType ServiceAccount"
     assert who in script and "-Principal $who" in script and "AUTHORITY" not in script
     assert not PARSER.parse(script.encode()).root_node.has_error
@@ -151,7 +195,7 @@ def test_what_a_run_that_was_killed_left_armed_is_undone_by_the_next():
     shell = TimedPowerShell(windows())
     control = WindowsControl("desk", shell, back_s=5.0)
     undo = JUMBO.change(*reversed(states()))
-    control._ask(arm_script(TOKEN, undo, 120), 60)
+    control._ask(arm_script(TOKEN, undo, 120, JUMBO), 60)
     control._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
     assert jumbo_of(shell.host) == "9014"
     control.lock(claim())
@@ -163,7 +207,7 @@ def test_what_a_run_that_was_killed_left_armed_is_undone_by_the_next():
 def test_nothing_is_begun_once_the_task_has_the_folder():
     shell = TimedPowerShell(windows())
     control = WindowsControl("desk", shell, back_s=5.0)
-    control._ask(arm_script(TOKEN, JUMBO.change(*reversed(states())), 120), 60)
+    control._ask(arm_script(TOKEN, JUMBO.change(*reversed(states())), 120, JUMBO), 60)
     shell.fires_at = 1
     shell.renew()
     control._ask(timed_change_script(TOKEN, JUMBO, JUMBO.change(*states())), 60)
@@ -197,9 +241,12 @@ def test_whatever_an_adapter_is_called_its_timer_is_whole_and_has_one_command(na
     name = f"\u262f{name}"
     step = WindowsFilter(component_id="nt_rtf64", adapters=(name,))
     undo = step.change({name: False}, {name: True})
-    script = undo_script(TOKEN, undo)
-    assert commands(script) == commands(undo_script(TOKEN, JUMBO.change(*states())))
-    armed = arm_script(TOKEN, undo, 120)
+    script = undo_script(TOKEN, undo, step)
+    plain = WindowsFilter(component_id="nt_rtf64", adapters=("plain",))
+    assert commands(script) == commands(
+        undo_script(TOKEN, plain.change({"plain": False}, {"plain": True}), plain)
+    )
+    armed = arm_script(TOKEN, undo, 120, step)
     (encoded,) = [word.rstrip("'") for word in armed.split() if len(word) > 400]
     assert base64.b64decode(encoded).decode("utf-16-le") == script
     assert len(encoded) < MAX_ARGUMENT

@@ -139,11 +139,13 @@ def change_script(
     unless: str = "",
     expected: Section | None = None,
     otherwise: str = "",
+    around: tuple[str, str] = ("", ""),
 ) -> str:
     """Run commands in sections `change-0`, … up to the first that fails; then read the state.
 
     None is begun when what `unless` gives, an expression of PowerShell, is true; nor where the
-    step's reading is not `expected`: then `otherwise` is run.
+    step's reading is not `expected`: then `otherwise` is run. `around`: what is done before the
+    first command, and after the last where none failed.
     """
     check = f"if ({unless}) {{ break }}\n" if unless else ""
     still = "" if expected is None else _still(step.read(), expected, otherwise)
@@ -152,7 +154,9 @@ def change_script(
         "if ($global:code) { break }\n"
         for number, command in enumerate(commands)
     ]
-    return whole_script(SAY_CHANGE, "do {\n", still, *runs, "} while ($false)\n", *reads_of([step]))
+    first, last = around
+    parts = (still, first, *runs, last)
+    return whole_script(SAY_CHANGE, "do {\n", *parts, "} while ($false)\n", *reads_of([step]))
 
 
 def settled_read_script(step: Step) -> str:
@@ -260,16 +264,17 @@ def reads_of(steps: Sequence[Step]) -> list[str]:
 
 
 def _read(number: int, command: Command) -> str:
-    return f"Step step-{number} {_form(command)} {{\n{line_of(command)}\n}}\n"
+    return f"Step step-{number} {form_of(command)} {{\n{line_of(command)}\n}}\n"
 
 
 def _still(command: Command, expected: Section, otherwise: str) -> str:
     """Compare a reading, and leave the loop where it differs."""
-    asked = f"Still {_form(command)} {_text(expected.output)} {{\n{line_of(command)}\n}}\n"
+    asked = f"Still {form_of(command)} {_text(expected.output)} {{\n{line_of(command)}\n}}\n"
     return f"Step {STILL} none {{\n{asked}}}\nif ($global:code) {{\n{otherwise}\tbreak\n}}\n"
 
 
-def _form(command: Command) -> str:
+def form_of(command: Command) -> str:
+    """Give the form in which `Step` tells what a command gives."""
     return "lines" if command.argv[0] in PROGRAMS else "rows"
 
 

@@ -5,6 +5,8 @@
     claim    whoever makes the file `taken` in the folder first: we, come back, or the task
              we then write `confirmed`, the task `result` when its undo is done
              a change that finds another state than it leads from claims it at once: `untouched`
+    before   what the step's reading gave before the change, and `left` some seconds after it: a
+    left     state that is neither was set by others, and the task leaves it alone
 
 The folder is where only administrators write, and the script is in the task itself. What Windows
 is set to outlives a boot, and so does its task: one whose time came meanwhile is started then.
@@ -13,13 +15,14 @@ is set to outlives a boot, and so does its task: one whose time came meanwhile i
 import base64
 from collections.abc import Sequence
 
-from wirespeed.apply.guard_timer import TIMER, UNDOING_S
+from wirespeed.apply.guard_timer import TIMER, UNDOING_S, Outcome
 from wirespeed.apply.guard_timer_change import TimerScripts
 from wirespeed.model.capture import Section
 from wirespeed.model.command import Command
 from wirespeed.model.step import Step
 from wirespeed.platforms.windows.control_script import (
     change_script,
+    form_of,
     line_of,
     read_script,
     reads_of,
@@ -27,6 +30,8 @@ from wirespeed.platforms.windows.control_script import (
 )
 
 LEAST_S = 120
+LEFT_S = 5
+"""A card starts again when a property of it is set, and gives its state a moment later."""
 SYSTEM = "S-1-5-18"
 """The account of the system: its name is in the language of that Windows, its SID is not."""
 MAX_ARGUMENT = 30_000
@@ -38,6 +43,14 @@ $PSModuleAutoLoadingPreference = 'All'
 $ConfirmPreference = 'None'
 $env:Path += ";$env:ProgramFiles\\Mellanox\\MLNX_WinOF2\\Management Tools"
 """
+_TEXT_OF = """\
+function TextOf([string]$Form, [scriptblock]$Do) {
+	$found = @(& $Do | Where-Object { $null -ne $_ })
+	if ($Form -eq 'rows') { return ConvertTo-Json -InputObject $found -Depth 6 -Compress }
+	$found | Out-String -Width 4096
+}
+"""
+"""What a reading gives, in the form of `Step`."""
 _RESULT = f"""\
 function Result {{
 	$result = Join-Path $undo 'result'
@@ -50,9 +63,9 @@ function Result {{
 """
 
 
-def arm_script(token: str, undo: Sequence[Command], within_s: int) -> str:
+def arm_script(token: str, undo: Sequence[Command], within_s: int, step: Step) -> str:
     """Start the task; the section `armed` says whether it is there."""
-    encoded = base64.b64encode(undo_script(token, undo).encode("utf-16-le")).decode()
+    encoded = base64.b64encode(undo_script(token, undo, step).encode("utf-16-le")).decode()
     argument = f"-NoProfile -NonInteractive -WindowStyle Hidden -EncodedCommand {encoded}"
     is_short = len(argument) <= MAX_ARGUMENT
     task = f"""\
@@ -71,8 +84,12 @@ def arm_script(token: str, undo: Sequence[Command], within_s: int) -> str:
     return whole_script(_folder(token), f"Step armed none {{\n{task if is_short else refusal}}}\n")
 
 
-def undo_script(token: str, undo: Sequence[Command]) -> str:
-    """Give what the task runs: every command, also after one that failed, and what became of it."""
+def undo_script(token: str, undo: Sequence[Command], step: Step) -> str:
+    """Give what the task runs: every command, also after one that failed, and what became of it.
+
+    Where others changed the step's state since, nothing. What cannot be read is not known to be
+    theirs.
+    """
     runs = [
         f"""\
 try {{
@@ -84,8 +101,21 @@ try {{
         for number, command in enumerate(undo)
     ]
     return f"""\
-{_UNDO}{_folder(token)}\
+{_UNDO}{_TEXT_OF}{_folder(token)}\
 try {{ [IO.File]::Open((Join-Path $undo 'taken'), 'CreateNew').Close() }} catch {{ exit 0 }}
+$kept = 'left', 'before' | ForEach-Object {{ Join-Path $undo $_ }}
+if (Test-Path -LiteralPath $kept[0]) {{
+	try {{
+		$now = TextOf {form_of(step.read())} {{
+{line_of(step.read())}
+		}}
+		$texts = $kept | ForEach-Object {{ [IO.File]::ReadAllText($_) }}
+		if ($texts -cnotcontains $now) {{
+			Set-Content -LiteralPath (Join-Path $undo 'result') -Value '{Outcome.THEIRS}'
+			exit 0
+		}}
+	}} catch {{ $failed = '' }}
+}}
 $failed = ''
 {"".join(runs)}\
 $draft = Join-Path $undo 'draft'
@@ -110,7 +140,27 @@ def timed_change_script(
 	}}
 	Unregister-ScheduledTask -TaskName '{_name(token)}' -Confirm:$false
 """
-    return change_script(step, commands, f"Test-Path -LiteralPath {path}", expected, disarm)
+    return change_script(
+        step,
+        commands,
+        f"Test-Path -LiteralPath {path}",
+        expected,
+        disarm,
+        around=(f"{_TEXT_OF}{_folder(token)}{_keep('before', step)}", _keep("left", step, LEFT_S)),
+    )
+
+
+def _keep(name: str, step: Step, after_s: int = 0) -> str:
+    """Keep what the step's reading gives now, for the task."""
+    return f"""\
+Step keep-{name} none {{
+	Start-Sleep -Seconds {after_s}
+	$text = TextOf {form_of(step.read())} {{
+{line_of(step.read())}
+	}}
+	[IO.File]::WriteAllText((Join-Path $undo '{name}'), $text)
+}}
+"""
 
 
 def confirm_script(token: str, step: Step) -> str:
@@ -198,9 +248,4 @@ def _folder(token: str) -> str:
     return f"$undo = Join-Path $env:ProgramFiles '{_name(token)}'\n"
 
 
-def _arm(token: str, undo: Sequence[Command], within_s: int, _: Step) -> str:
-    """Its task compares nothing: see *Known gaps* of docs/security.md."""
-    return arm_script(token, undo, within_s)
-
-
-WINDOWS_TIMER = TimerScripts(_arm, timed_change_script, read_script, confirm_script, _by_hand)
+WINDOWS_TIMER = TimerScripts(arm_script, timed_change_script, read_script, confirm_script, _by_hand)
