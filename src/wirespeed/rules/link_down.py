@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import without_link_bounds
+from wirespeed.ceilings.media import medium_of
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Link, link_of
 from wirespeed.facts.module import UNPLUGGED, Modules
 from wirespeed.facts.netstack import NetStack
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
@@ -64,7 +65,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         )
         evidence.append(Evidence.of(made_for, text))
     is_unlike = slower and reason.startswith(AUTONEG) and bool(uses)
-    if asked or is_unlike or (reason and reason not in NOT_CONNECTED):
+    wrong_fec = _wrong_fec(exam, link)
+    if wrong_fec is not None:
+        evidence.append(wrong_fec)
+    if wrong_fec is not None or asked or is_unlike or (reason and reason not in NOT_CONNECTED):
         severity = Severity.FAULT
     else:
         severity = Severity.RISK if uses else Severity.NOTE
@@ -73,11 +77,41 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (*evidence, *uses),
         so="nothing goes through this port",
         remedies=(
+            *([] if wrong_fec is None else [_rs_fec(link)]),
             *_other_mode(link, reason, made_for),
             Remedy(text=_remedy(reason), by_hand=ByHand.HARDWARE),
         ),
         bounds=without_link_bounds(exam.ledger),
         unpriced="the best speed that it supports is not known",
+    )
+
+
+def _wrong_fec(exam: PortExam, link: Link) -> Evidence | None:
+    """Say that the medium demands RS-FEC, and that it is off here; None: it is not so, or unknown.
+
+    A port whose configuration is automatic takes what the medium demands.
+    """
+    module = exam.host[Modules].by_netdev.get(link.netdev)
+    configured = link.fec_configured
+    if module is None or not isinstance(module.compliance, Known):
+        return None
+    if not isinstance(configured, Known) or not configured.value:
+        return None
+    medium = medium_of(module.compliance.value)
+    if medium is None or medium.fec != "RS" or medium.bps > _best_bps(link):
+        return None
+    if not {word.lower() for word in configured.value} <= {"off", "none"}:
+        return None
+    text = f"{medium.name} demands RS-FEC (IEEE 802.3 clause {medium.clause}), and FEC is off here"
+    return Evidence.of(configured, text)
+
+
+def _rs_fec(link: Link) -> Remedy:
+    return Remedy(
+        text="turn RS-FEC on, at the far end too",
+        commands=(ethtool_command("--set-fec", link.netdev, "encoding", "rs"),),
+        danger=Danger.DROPS_LINK,
+        steps=(StepCall.of("fec", netdev=link.netdev, encoding="rs"),),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from wirespeed.ceilings.pcie import pcie_changes
+from wirespeed.facts.link import Links
 from wirespeed.facts.one_port import one_port
 from wirespeed.facts.pci import Pci, PciLink
 from wirespeed.facts.pci_config import PciConfig
@@ -37,7 +38,7 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
     after = replace(now, lanes=min(capable, slot) if is_fault else capable)
     if is_fault:
         severe = exam.ledger.may_be_bound_by(link.element)
-        severity = Severity.FAULT if severe else Severity.RISK
+        severity = Severity.FAULT if severe else _without_cost(exam, link.element)
     else:
         severe = exam.ledger.is_bound_by(link.element)
         severity = Severity.CEILING if severe else Severity.NOTE
@@ -68,6 +69,16 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
         bounds=shared,
         changes=pcie_changes(after, link.element, exam.question),
     )
+
+
+def _without_cost(exam: PortExam, element: str) -> Severity:
+    """A risk where the port could ask more of the slot: at a faster speed that it supports."""
+    carried = [c.load_bps_l1.low for c in exam.ledger.ceilings if c.element == element]
+    links = exam.host[Links].by_netdev.get(exam.port.netdev or "")
+    modes = links.supported_bps if links is not None else None
+    best_bps = modes.value[-1] if isinstance(modes, Known) and modes.value else None
+    is_enough = best_bps is not None and carried and best_bps <= min(carried)
+    return Severity.NOTE if is_enough else Severity.RISK
 
 
 def _wider(exam: PortExam, link: PciLink, place: LinkPlace, lanes: int) -> str:

@@ -1,0 +1,142 @@
+"""Hosts of the corpus: one card of any maker, healthy, with what a report says of it set apart."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from described.bonds import bond
+from described.firmware import firmware, mlx5_eswitch, module_of_kernel, no_eswitch
+from described.host import Host
+from described.machine import busy_kernel, cpus, kernel, memory
+from described.pcie import card
+from described.port import (
+    CONNECTX5_MODES,
+    HASH_ALL,
+    SFP28_MODES,
+    Ethernet,
+    Port,
+    gateway,
+    interrupts,
+    mlx5_names,
+    netdev,
+)
+
+BOOT = "BOOT_IMAGE=/boot/vmlinuz root=UUID=0 ro quiet"
+RELEASE = "6.8.0-45-generic"
+COPPER_10G = ("100baseT/Full", "1000baseT/Full", "10000baseT/Full")
+MAKERS: Mapping[str, dict[str, Any]] = {
+    "mlx5_core": {"ids": ("0x15b3", "0x1017"), "modes": CONNECTX5_MODES, "megabits": 100_000},
+    "ixgbe": {"ids": ("0x8086", "0x10fb"), "modes": ("10000baseT/Full",), "megabits": 10_000,
+              "lanes": 8, "gt": 5.0},
+    "i40e": {"ids": ("0x8086", "0x1583"), "modes": ("40000baseCR4/Full", "40000baseSR4/Full"),
+             "megabits": 40_000, "lanes": 8, "gt": 8.0},
+    "ice": {"ids": ("0x8086", "0x159b"), "megabits": 25_000, "lanes": 8, "gt": 16.0,
+            "modes": ("10000baseSR/Full", "25000baseCR/Full", "25000baseSR/Full")},
+    "bnxt_en": {"ids": ("0x14e4", "0x16d7"), "modes": SFP28_MODES, "megabits": 25_000, "lanes": 8,
+                "gt": 8.0},
+    "igb": {"ids": ("0x8086", "0x1521"), "modes": COPPER_10G[:2], "megabits": 1000, "lanes": 4,
+            "gt": 5.0},
+    "atlantic": {"ids": ("0x1d6a", "0xd107"), "modes": COPPER_10G, "megabits": 10_000, "lanes": 4,
+                 "gt": 8.0},
+    "r8169": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
+              "megabits": 2500, "lanes": 1, "gt": 5.0},
+}  # fmt: skip
+"""Card of each driver as it comes: ids, what its ports can do, its lanes."""
+
+
+def one_card(
+    driver: str,
+    *,
+    ports: int = 1,
+    megabits: int | None = None,
+    modes: Sequence[str] | None = None,
+    partner: Sequence[str] = (),
+    autonegotiation: bool | None = None,
+    partner_autonegotiation: str | None = None,
+    medium: str = "FIBRE",
+    fec: str = "RS",
+    configured_fec: str = "Auto",
+    down_reason: str = "",
+    lanes: int | None = None,
+    slot_lanes: int = 16,
+    gt: float | None = None,
+    slot_gt: float = 16.0,
+    cores: int = 16,
+    nodes: int = 1,
+    node: int = 0,
+    governor: str = "performance",
+    channels: int = 16,
+    queues_on: Sequence[int] | None = None,
+    rings: Sequence[int] = (1024, 1024),
+    mtu: int = 1500,
+    module: str | None = None,
+    counters: Mapping[str, int] | None = None,
+    grown: Mapping[str, int] | None = None,
+    features: Mapping[str, str] | None = None,
+    bond_mode: str = "",
+    hash_policy: str = "layer3+4",
+    release: str = RELEASE,
+) -> Host:
+    """A server with one card; what is not given is as it should be. Units as ethtool's and PCI's.
+
+    `down` is `megabits` 0. `queues_on`: the CPUs that its interrupts go to, in turn.
+    """
+    maker = MAKERS[driver]
+    speed_mbps = maker["megabits"] if megabits is None else megabits
+    host = Host()
+    kernel(host, release=release, distribution="Ubuntu 24.04.1 LTS", command_line=BOOT)
+    cpus(host, model="Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz", nodes=nodes, cores=cores,
+         max_khz=3_200_000, base_khz=2_000_000, governor=governor)  # fmt: skip
+    memory(host, gib=128, nodes=nodes, huge_2m=(0,) * nodes, huge_1g=(0,) * nodes)
+    busy_kernel(host)
+    own = range(node * cores, (node + 1) * cores)
+    most_lanes, most_gt = maker.get("lanes", 16), maker.get("gt", 16.0)
+    addresses = card(
+        host, card="0000:3b:00", slot="0000:3a:02.0", ids=maker["ids"], driver=driver,
+        subsystem=maker["ids"], functions=ports, numa_node=node if nodes > 1 else -1,
+        local_cpus=f"{own[0]}-{own[-1]}", lanes=lanes or most_lanes, max_lanes=most_lanes,
+        slot_lanes=slot_lanes, gt_per_s=gt or most_gt, max_gt_per_s=most_gt, slot_gt_per_s=slot_gt,
+        payload_bytes=256,
+    )  # fmt: skip
+    is_mlx5 = driver == "mlx5_core"
+    has_fec = speed_mbps >= 25_000
+    is_copper = medium == "Twisted Pair"
+    negotiates = (is_copper or is_mlx5) if autonegotiation is None else autonegotiation
+    link = Ethernet(
+        speed_mbps or None, modes or maker["modes"], partner=partner, port=medium,
+        autonegotiation=negotiates, partner_autonegotiation=partner_autonegotiation,
+        supported_fec="None RS BASER" if has_fec else "Not reported",
+        fec=fec if has_fec else "None", configured_fec=configured_fec if has_fec else "",
+        down_reason=down_reason,
+    )  # fmt: skip
+    for number, address in enumerate(addresses):
+        name = f"eth{number}"
+        more: dict[str, Any] = {} if is_mlx5 else {"private_flags": None, "firmware": "1.0"}
+        Port(name, address, driver, link, mtu=mtu, channels=channels,
+             channels_max=max(channels, 63), rings=(rings[0], rings[1]), module=module, pause=("off", "off", "off"),
+             counters=counters or {}, grown=grown or {}, features=features or {},
+             hash_fields=HASH_ALL, usecs=(50, 50), link={"master": "bond0"} if bond_mode else {},
+             **more).place(host)  # fmt: skip
+        names = (
+            mlx5_names(address, channels)
+            if is_mlx5
+            else [f"{driver}-{name}-TxRx-{queue}" for queue in range(channels)]
+        )
+        interrupts(host, address, names, queues_on or own, first=100 + 70 * number)
+    if bond_mode:
+        names = [f"eth{number}" for number in range(ports)]
+        bond(host, "bond0", names, mode=bond_mode, megabits=speed_mbps, mtu=mtu)
+        (one,) = (link for link in host.data["ip -j -d link show"] if link["ifname"] == "bond0")
+        one["linkinfo"]["info_data"]["xmit_hash_policy"] = hash_policy
+        netdev(host, "bond0", "192.0.2.10/24")
+        gateway(host, "bond0", "192.0.2.1")
+    else:
+        for number in range(ports):
+            netdev(host, f"eth{number}", f"192.0.{2 + number}.10/24")
+        gateway(host, "eth0", "192.0.2.1")
+    if is_mlx5:
+        firmware(host, addresses, settings={})
+        mlx5_eswitch(host, addresses)
+        module_of_kernel(host, release)
+    else:
+        no_eswitch(host, addresses)
+    return host
