@@ -15,6 +15,7 @@ A folder of `cases/` is one case. Its `case.json`:
   also, says, not   rules that have to be found, texts that have to be said; rules and texts that
                     must not be said
   may               of a trap: rules above a note that are true, and not the answer
+  first             how the answer was judged on the code from before the case was written
 
 The expectation is written from the public report before the doctor is asked for the first time.
 """

@@ -68,6 +68,7 @@ def one_card(
     queues_on: Sequence[int] | None = None,
     rings: Sequence[int] = (1024, 1024),
     mtu: int = 1500,
+    pause: Sequence[str] = ("off", "off", "off"),
     module: str | None = None,
     counters: Mapping[str, int] | None = None,
     grown: Mapping[str, int] | None = None,
@@ -112,7 +113,8 @@ def one_card(
         name = f"eth{number}"
         more: dict[str, Any] = {} if is_mlx5 else {"private_flags": None, "firmware": "1.0"}
         Port(name, address, driver, link, mtu=mtu, channels=channels,
-             channels_max=max(channels, 63), rings=(rings[0], rings[1]), module=module, pause=("off", "off", "off"),
+             channels_max=max(channels, 63), rings=(rings[0], rings[1]), module=module,
+             pause=(pause[0], pause[1], pause[2]),
              counters=counters or {}, grown=grown or {}, features=features or {},
              hash_fields=HASH_ALL, usecs=(50, 50), link={"master": "bond0"} if bond_mode else {},
              **more).place(host)  # fmt: skip

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from corpus.public_cases import FALSE, HOSTS, RIGHT, Case, cases, judged
+from corpus.public_cases import FALSE, HOSTS, MISSED, PARTLY, RIGHT, Case, cases, judged
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
@@ -24,6 +24,7 @@ def test_a_public_case_is_said_with_where_it_was_found_and_what_is_right(case: C
     told = case.told
     assert re.match(r"https://\S+$", told["found_at"])
     assert told["certainty"] in CERTAIN and told["trap"] in TRAPS
+    assert told["first"] in (RIGHT, PARTLY, MISSED, FALSE)
     assert told["vendor"] in ("mellanox", "other") and told["host"] in HOSTS
     assert len(told["answer"]) > 40 and told["title"]
     assert bool(told["cause"]) != bool(told["trap"]), "a trap has no cause, all else has one"

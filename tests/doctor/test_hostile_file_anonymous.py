@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from hostile_reader import is_in_time, seconds_of
-from wirespeed.doctor.anonymous import MAX_CHARACTERS, MOST_REPLACED, anonymous
+from wirespeed.doctor.anonymous import MAX_CHARACTERS, anonymous
+from wirespeed.doctor.anonymous_marks import MOST_REPLACED
 from wirespeed.doctor.anonymous_patterns import LABEL_WORDS, LABELLED
 from wirespeed.model.error import InputError
 

@@ -56,7 +56,7 @@ def medium_of(compliance: Iterable[str]) -> Medium | None:
     """Give the fastest medium that a module says it is made for; None where none is known here."""
     found = [
         MEDIA[name]
-        for speed, kind in NAMED.findall(" ".join(compliance))
-        if (name := f"{speed}GBASE-{kind}") in MEDIA
+        for gbps, kind in NAMED.findall(" ".join(compliance))
+        if (name := f"{gbps}GBASE-{kind}") in MEDIA
     ]
     return max(found, key=lambda medium: medium.bps, default=None)

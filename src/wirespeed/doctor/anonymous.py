@@ -13,6 +13,7 @@ import re
 from functools import cache
 
 from wirespeed.catalog import platforms
+from wirespeed.doctor import anonymous_patterns as patterns
 from wirespeed.doctor.anonymous_address import (
     Addresses,
     ipv6_parts,
@@ -22,6 +23,7 @@ from wirespeed.doctor.anonymous_address import (
 )
 from wirespeed.doctor.anonymous_free import SYSTEM, without_free_names, without_long_words
 from wirespeed.doctor.anonymous_json import without_free_texts
+from wirespeed.doctor.anonymous_marks import Marks
 from wirespeed.doctor.anonymous_names import (
     MAX_NAMES,
     MIN_NAME,
@@ -35,35 +37,6 @@ from wirespeed.doctor.anonymous_names import (
     words_of_release,
 )
 from wirespeed.doctor.anonymous_ovs import without_free_columns
-from wirespeed.doctor.anonymous_patterns import (
-    AT,
-    DASHED_IPV4,
-    DIGITS,
-    DOTTED_MAC,
-    ENX,
-    FIRST,
-    FQDN,
-    GUID,
-    HOME,
-    IPV4,
-    IPV6,
-    IQN,
-    LABEL_WORDS,
-    LABELLED,
-    LABELS,
-    LAST,
-    LONG_HEX,
-    LVM,
-    MAC_OCTETS,
-    MAPPER,
-    MARKED,
-    OCTETS,
-    OURS,
-    URL,
-    UUID,
-    VERSION_BEFORE,
-    WSL_USER,
-)
 from wirespeed.doctor.anonymous_text import (
     LEFT_OUT,
     LONGEST,
@@ -81,15 +54,11 @@ LONGEST_NAME, MOST_NAMES = 64, 5000
 """Of those that are looked for in every section."""
 MAX_CHARACTERS = 8 << 20
 """A host of 512 CPUs whose cards have 512 interrupts has 6 MB, nearly all of it counts of these."""
-MOST_REPLACED = 30_000
-"""8 ports with 256 VFs each have some 10,000 addresses to replace; one takes up to 60 us."""
 LONGEST_LEARNED = 128
 """Of a label's value: what is longer is replaced there alone."""
 BEGIN = "begin "
 MADE_BY_OTHERS = frozenset({("esxi-module", "name"), ("windows-wslconfig", "text")})
 """Names of a driver's parameters; what is gone through line by line."""
-LABEL = re.compile(LABELS, re.I)
-WSL_TEXT = re.compile(r'("Text"\s*:\s*")((?:[^"\\\n]|\\.)*+)')
 MAX_HEAD_CHARACTERS = 200
 NAMES_SECTIONS = ("names", "windows-names")
 
@@ -100,10 +69,9 @@ class Anonymizer:
     def __init__(self, key: bytes) -> None:
         self._addresses = Addresses(key)
         self._macs: set[str] = set()
-        self._made: list[str] = []
+        self._marks = Marks()
         self._find: re.Pattern[str] | None = None
         self._learns = True
-        self._where = ""
         self._names: dict[str, str] = {}
         self._versions: frozenset[str] = frozenset()
         self._netdevs: frozenset[str] = frozenset()
@@ -113,7 +81,7 @@ class Anonymizer:
 
         Raises InputError `capture.too_large`, and as `parse_capture` does.
         """
-        self._where = where
+        self._marks.where = where
         if len(text) > MAX_CHARACTERS:
             raise too_large(where, f"more than {MAX_CHARACTERS >> 20} MiB")
         parsed = parse_capture(text, where)
@@ -143,7 +111,7 @@ class Anonymizer:
         # Twice: what the first round learns at a late place stands at an early one too. Only then
         # names are looked for: what finds them is made once.
         for _ in range(2):
-            self._made.clear()
+            self._marks.clear()
             made = [parts[0], *(self._part(part, f"{mark} ") for part in parts[1:])]
             if len(self._names) > MAX_NAMES:
                 raise too_many_names(where)
@@ -152,14 +120,14 @@ class Anonymizer:
 
     def line(self, text: str) -> str:
         """Replace in a text that is about the same host."""
-        self._made.clear()
-        return self._anonymous(OURS.sub("\ufffd", text))
+        self._marks.clear()
+        return self._anonymous(patterns.OURS.sub("\ufffd", text))
 
     def _part(self, part: str, mark: str) -> str:
         if part == mark:
             return part
         # Once, before anything is put in: what is put in later is marked by the same characters.
-        part = OURS.sub("\ufffd", part)
+        part = patterns.OURS.sub("\ufffd", part)
         if len(part) > MAX_SECTION_CHARACTERS:
             # No parser reads it either, see `parse_capture`.
             head = self._anonymous(part.partition("\n")[0][:MAX_HEAD_CHARACTERS])
@@ -192,7 +160,7 @@ class Anonymizer:
         elif body.lstrip()[:1] in ("{", "["):
             body = without_free_texts(body, keeps, self._called)
         if section == "windows-wslconfig":
-            body = WSL_TEXT.sub(
+            body = patterns.WSL_TEXT.sub(
                 lambda m: f"{m[1]}{without_free_settings(m[2], self._called)}", body
             )
         return without_free_words(section, body, self._called)
@@ -203,7 +171,7 @@ class Anonymizer:
             return True
         if (section, field) in MADE_BY_OTHERS:
             return True
-        if LABEL.fullmatch(field) or SYSTEM.fullmatch(text) or is_plain_netdev(text):
+        if patterns.LABEL.fullmatch(field) or SYSTEM.fullmatch(text) or is_plain_netdev(text):
             return True
         return section in WINDOWS_NAME and is_plain_windows_name(text)
 
@@ -212,7 +180,7 @@ class Anonymizer:
         if known := self._names.get(text.strip().lower()):
             return self._keep(known)
         if (
-            MARKED.search(text) is None
+            patterns.MARKED.search(text) is None
             and len(text) <= LONGEST_NAME
             and len(self._names) < MOST_NAMES
         ):
@@ -224,60 +192,47 @@ class Anonymizer:
         # takes 5 to 120 ms for a megabyte, and most sections need few.
         text = without_free_names(without_long_words(text, self._name), self._name)
         if "-" in text:
-            text = UUID.sub(self._uuid, text)
+            text = patterns.UUID.sub(self._uuid, text)
         lower = text.lower()
-        if any(word in lower for word in LABEL_WORDS):
-            text = LABELLED.sub(self._labelled, text)
+        if any(word in lower for word in patterns.LABEL_WORDS):
+            text = patterns.LABELLED.sub(self._labelled, text)
         if "://" in text:
-            text = URL.sub(lambda m: m[1] + self._name("url", m[2]), text)
+            text = patterns.URL.sub(lambda m: m[1] + self._name("url", m[2]), text)
         if "iqn." in lower or "nqn." in lower:
-            text = IQN.sub(lambda m: self._name("target", m[0]), text)
-        for pattern in (HOME, WSL_USER, MAPPER, LVM):
+            text = patterns.IQN.sub(lambda m: self._name("target", m[0]), text)
+        for pattern in (patterns.HOME, patterns.WSL_USER, patterns.MAPPER, patterns.LVM):
             text = pattern.sub(self._path, text)
         if self._learns:
             # The round that learns: of what follows, hardware addresses alone are known later on.
             if ":" in text or "-" in text:
-                OCTETS.sub(self._octets, text)
+                patterns.OCTETS.sub(self._octets, text)
             return text
         if "@" in text:
-            text = AT.sub(self._at, text)
+            text = patterns.AT.sub(self._at, text)
         if "ip-" in text:
-            text = DASHED_IPV4.sub(lambda m: self._name("host", m[0]), text)
+            text = patterns.DASHED_IPV4.sub(lambda m: self._name("host", m[0]), text)
         has_dots, has_colons = "." in text, ":" in text
         if has_dots:
-            text = FQDN.sub(self._fqdn, text)
+            text = patterns.FQDN.sub(self._fqdn, text)
         text = self._replace_names(text)
         if "enx" in text:
-            text = ENX.sub(lambda m: m[1] + self._keep(self._octets_of(m[2]).hex()), text)
+            text = patterns.ENX.sub(lambda m: m[1] + self._keep(self._octets_of(m[2]).hex()), text)
         if has_colons or "-" in text:
-            text = OCTETS.sub(self._octets, text)
+            text = patterns.OCTETS.sub(self._octets, text)
         if has_dots:
-            text = DOTTED_MAC.sub(self._dotted, text)
+            text = patterns.DOTTED_MAC.sub(self._dotted, text)
         if has_colons:
-            text = IPV6.sub(self._ipv6, text)
-            text = GUID.sub(self._guid, text)
+            text = patterns.IPV6.sub(self._ipv6, text)
+            text = patterns.GUID.sub(self._guid, text)
         if has_dots:
-            text = IPV4.sub(self._ipv4, text)
-        text = LONG_HEX.sub(self._long_hex, text)
-        return MARKED.sub(self._unmark, text)
+            text = patterns.IPV4.sub(self._ipv4, text)
+        text = patterns.LONG_HEX.sub(self._long_hex, text)
+        return self._marks.put_in(text)
 
     # What is put in, and how it is kept from later steps.
 
     def _keep(self, text: str) -> str:
-        if len(self._made) >= MOST_REPLACED:
-            raise too_large(self._where, f"more than {MOST_REPLACED} names and addresses")
-        self._made.append(text)
-        number, digits = len(self._made) - 1, ""
-        while number or not digits:
-            digits, number = chr(DIGITS + number % 256) + digits, number // 256
-        return f"{FIRST}{digits}{LAST}"
-
-    def _unmark(self, match: re.Match[str]) -> str:
-        number = 0
-        for digit in match[1]:
-            number = number * 256 + ord(digit) - DIGITS
-        kept: str = self._made[number]
-        return MARKED.sub(self._unmark, kept)
+        return self._marks.made_for(text)
 
     def _name(self, kind: str, text: str) -> str:
         return self._keep(self._word(kind, text))
@@ -332,8 +287,8 @@ class Anonymizer:
         groups: dict[str, str] = match.groupdict("")
         gap = next(filter(None, (groups[g] for g in ("in_json", "equals", "colon", "space"))))
         value = next(filter(None, (groups[g] for g in ("json", "word", "rest", "last"))))
-        plain, key = MARKED.sub(self._unmark, value.rstrip()), match["key"].lower()
-        if plain.lower() in NOBODY or MARKED.fullmatch(value):
+        plain, key = self._marks.put_in(value.rstrip()), match["key"].lower()
+        if plain.lower() in NOBODY or patterns.MARKED.fullmatch(value):
             return match[0]
         kind = "host" if "host" in key or "node" in key else "user" if "user" in key else "name"
         if "serial" in key or key in ("s/n", "vendor sn"):
@@ -343,9 +298,9 @@ class Anonymizer:
         return match["key"] + gap + self._keep(replaced) + value[len(value.rstrip()) :]
 
     def _path(self, match: re.Match[str]) -> str:
-        if FIRST in match[2]:
+        if patterns.FIRST in match[2]:
             return match[0]
-        kind = "user" if match.re in (HOME, WSL_USER) else "name"
+        kind = "user" if match.re in (patterns.HOME, patterns.WSL_USER) else "name"
         self._learn(kind, match[2])
         return match[1] + self._name(kind, match[2])
 
@@ -377,7 +332,7 @@ class Anonymizer:
 
     def _octets(self, match: re.Match[str]) -> str:
         octets = bytes.fromhex(match[0].replace(match[1], ""))
-        if len(octets) == MAC_OCTETS:
+        if len(octets) == patterns.MAC_OCTETS:
             self._macs |= {octets.hex(), octets[::-1].hex()}
         made = self._addresses.octets(octets).hex(match[1])
         return self._keep(made.upper() if match[0] != match[0].lower() else made)
@@ -392,8 +347,8 @@ class Anonymizer:
         """Tell a number from an address, whose digits may all be below ten: that one is known."""
         if not digits.isdecimal() or digits[0] == "0":
             return False
-        places = range(len(digits) - 2 * MAC_OCTETS + 1)
-        return not any(digits[at : at + 2 * MAC_OCTETS] in self._macs for at in places)
+        places = range(len(digits) - 2 * patterns.MAC_OCTETS + 1)
+        return not any(digits[at : at + 2 * patterns.MAC_OCTETS] in self._macs for at in places)
 
     def _guid(self, match: re.Match[str]) -> str:
         made = self._octets_of(match[0].replace(":", "")).hex()
@@ -414,7 +369,7 @@ class Anonymizer:
     def _ipv4(self, match: re.Match[str]) -> str:
         start = max(0, match.start() - 80)
         before = match.string[start : match.start()].rpartition("\n")[2]
-        if match[1] in self._versions or VERSION_BEFORE.search(before):
+        if match[1] in self._versions or patterns.VERSION_BEFORE.search(before):
             return match[0]
         try:
             address, prefix = ipaddress.IPv4Address(match[1]), int(match[2] or 32)

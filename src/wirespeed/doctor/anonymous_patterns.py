@@ -30,6 +30,7 @@ LABELS = (
     r"service tag|system-id|[\w.]*host-?name|domainname|nodename|ifalias|machine-id|boot_id|"
     r"user|SUDO_USER|LOGNAME|vm-uuid|vm-id|vmname|iface-id|(?-i:PARTUUID|LABEL|PARTLABEL|UUID)(?==)"
 )
+LABEL = re.compile(LABELS, re.I)
 LABELLED = re.compile(
     rf"(?<![\w.-])(?P<key>{LABELS})(?:"
     r"(?P<in_json>\"\s*[:,]\s*\")(?P<json>(?:[^\"\\\n]|\\.)+)|"
@@ -48,6 +49,7 @@ AT = re.compile(r"(?<![\w.+-])[A-Za-z_][\w.+-]*@[A-Za-z0-9][\w-]*(?:\.[\w-]+)*")
 URL = re.compile(r"\b((?:https?|nfs|s?ftp|tftp|ssh|iscsi|smb|cifs)://)([^\s\"'<>]+)")
 IQN = re.compile(r"\b(?:iqn|nqn)\.\d{4}-\d\d\.[^\s\"',]+", re.I)
 HOME = re.compile(r"(/(?:home|Users)/)([^/\s:\"',\]}]+)")
+WSL_TEXT = re.compile(r'("Text"\s*:\s*")((?:[^"\\\n]|\\.)*+)')
 WSL_USER = re.compile(r"(/etc/wsl\.conf:\s*default\s*=\s*)([^\s\"']+)")
 MAPPER = re.compile(r"(/dev/mapper/)([^\s\"',:]+)")
 LVM = re.compile(r"(rd\.lvm\.(?:lv|vg)=)(\S+)")

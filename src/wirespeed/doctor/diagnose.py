@@ -244,10 +244,10 @@ def _ask_figure(
     for one in _guarded(rule.slug, exam.place, lambda: rule.check(exam), faults):
         yield one
         if isinstance(one, Verdict) and one.outcome == "cannot tell":
-            yield from _untold(rule, one)
+            yield from _undetermined(rule, one)
 
 
-def _untold(rule: FigureRule, verdict: Verdict) -> Iterator[Unused]:
+def _undetermined(rule: FigureRule, verdict: Verdict) -> Iterator[Unused]:
     """Say once that a figure could not be held against anything: of what a low one is found by."""
     if Symptom.LOW_FIGURE in rule.shows:
         yield Unused(f"the measured figure was compared with no ceiling: {verdict.reason}")

@@ -47,6 +47,7 @@ BUS_ERROR = re.compile(
 )
 CHANGING = re.compile(r"^\[[ \d.]+\] ?|\(pid \d+\)")
 MOST_SHOWN = 4
+LONGEST = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +200,6 @@ def _past(line: str) -> re.Pattern[str] | None:
 
 
 def _message(line: str) -> str:
-    """Give a line without its time, at most so long."""
-    return re.sub(r"^\[[ \d.]+\] ?", "", line).strip()[:160]
+    """Give a line without its time; one that is too long, up to its last whole word."""
+    text = re.sub(r"^\[[ \d.]+\] ?", "", line).strip()
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} …"

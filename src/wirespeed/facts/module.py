@@ -28,6 +28,8 @@ FIRMWARE_STATES = (
 )
 """What a driver says of firmware that does not fit it. That it is newer than expected is left out
 where the driver goes on: i40e said it of healthy cards, and now says it for debugging alone."""
+NO_SWITCHDEV = r"E-Switch: Failed to create slow path FDB"
+"""mlx5: core/eswitch_offloads.c."""
 REFUSALS = (
     r"probe of [^ ]+ failed with error",  # drivers/base/dd.c
     r"probe with driver [^ ]+ failed with error",  # the same since Linux 6.8
@@ -35,6 +37,7 @@ REFUSALS = (
     r"health compromised",  # mlx5: core/main.c, core/health.c
     SYNDROME,  # mlx5: core/cmd.c, a command that the firmware refused
     UNANSWERED,  # mlx5: core/cmd.c, a command that it did not answer
+    NO_SWITCHDEV,
     BARS,
     r"not enough MMIO resources", r"VFs \(bus .* out of range",  # drivers/pci/iov.c
     r"([Ii]n|ntering) [Ss]afe [Mm]ode",  # ice: ice_main.c
