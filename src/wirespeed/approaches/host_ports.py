@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from wirespeed.approaches.traits import RequestedStep
-from wirespeed.facts.iommu import NO_IOMMU, VFIO_OPTION, Iommu, is_yes
-from wirespeed.facts.kernel import CommandLine, Kernel, parse_command_line
+from wirespeed.facts.iommu import NO_IOMMU, VFIO_OPTION, Iommu
+from wirespeed.facts.kernel import CommandLine, Kernel, is_yes, parse_command_line
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
 from wirespeed.model.error import InputError

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from wirespeed.facts.cpu import Cpus
+from wirespeed.facts.iommu_domain import domain_of
+from wirespeed.facts.kernel import Kernel, is_yes
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact, HostFacts
 from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
@@ -15,7 +17,6 @@ NO_IOMMU = "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
 VFIO_OPTION = "vfio.enable_unsafe_noiommu_mode"
 """The same on the kernel's command line; modprobe reads it there too (modprobe(8))."""
 OPTION_FILES = " ".join(f"{folder}/modprobe.d/*.conf" for folder in ("/etc", "/run", "/usr/lib"))
-TYPES = ("DMA", "DMA-FQ", "identity", "blocked", "auto")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class IommuGroup:
     number: int
     domain: Observed[str]
     """`DMA` (translated, strict), `DMA-FQ` (translated, invalidated later), `identity`."""
+    said: str = ""
+    """The kernel's word for it, which until 5.14 is `DMA` for both; empty: it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,14 @@ show iommu - iommu_list
     def parse(cls, capture: Capture) -> Self:
         """Read the lines of `iommu`: units, groups, vfio's parameter, and one for each function."""
         text = capture.text("iommu", "ls /sys/class/iommu")
+        units = read_as(text, lambda lines: tuple(re.findall(r"^unit (\S+)$", lines, re.M)))
+        kernel, is_arm = Kernel.parse(capture), _is_arm(units, Cpus.parse(capture))
         by_function: dict[str, Observed[IommuGroup]] = {}
         for line in text.value.splitlines() if isinstance(text, Known) else ():
             if match := LINE.fullmatch(line):
-                by_function[match[1]] = _group(*match.groups())
+                by_function[match[1]] = _group(*match.groups(), kernel=kernel, is_arm=is_arm)
         return cls(
-            units=read_as(text, lambda lines: tuple(re.findall(r"^unit (\S+)$", lines, re.M))),
+            units=units,
             groups=read_as(text, _count),
             by_function=by_function,
             vfio_goes_without=_goes_without(text),
@@ -90,9 +95,12 @@ def passthrough_parameter(host: HostFacts) -> str:
     `iommu=` is x86's own (early_param of arch/x86/kernel/pci-dma.c); an Arm kernel ignores it, and
     takes `iommu.passthrough=` of drivers/iommu/iommu.c.
     """
-    units = host[Iommu].units
+    return "iommu.passthrough=1" if _is_arm(host[Iommu].units, host[Cpus]) else PASSTHROUGH
+
+
+def _is_arm(units: Observed[tuple[str, ...]], cpus: Cpus) -> bool:
     has_smmu = isinstance(units, Known) and any(unit.startswith("smmu") for unit in units.value)
-    return "iommu.passthrough=1" if has_smmu or host[Cpus].is_arm else PASSTHROUGH
+    return has_smmu or cpus.is_arm
 
 
 def _count(text: str) -> int:
@@ -100,11 +108,6 @@ def _count(text: str) -> int:
     if match is None:
         raise ValueError("it does not say how many groups there are")
     return int(match[1])
-
-
-def is_yes(value: str) -> bool:
-    """Whether the kernel reads this value of a parameter as true (kstrtobool, lib/kstrtox.c)."""
-    return value[:1] in tuple("yYtT1") or value[:2].lower() == "on"
 
 
 def _goes_without(text: Observed[str]) -> Observed[bool]:
@@ -121,14 +124,13 @@ def _goes_without(text: Observed[str]) -> Observed[bool]:
     return Known(said[1] == "Y", source)
 
 
-def _group(address: str, number: str, domain: str) -> Observed[IommuGroup]:
+def _group(
+    address: str, number: str, said: str, *, kernel: Kernel, is_arm: bool
+) -> Observed[IommuGroup]:
     link = f"/sys/bus/pci/devices/{address}/iommu_group"
     if not number:
         return Absent(f"readlink {link}", "it is in no IOMMU group")
     if not number.isdecimal() or len(number) > 6:
         return Unreadable(f"{number[:20]!r} is not a group", f"readlink {link}")
-    observed: Observed[str] = Known(domain, f"cat {link}/type")
-    if domain not in TYPES:
-        reason = f"{domain[:20]!r} is not a type" if domain else "kernels before 5.11 do not say"
-        observed = Unreadable(reason, f"cat {link}/type")
-    return Known(IommuGroup(int(number), observed), f"readlink {link}")
+    domain = domain_of(said, f"{link}/type", kernel, is_arm=is_arm)
+    return Known(IommuGroup(int(number), domain, said), f"readlink {link}")

@@ -43,6 +43,11 @@ class CommandLine:
         return parse_cpu_list(listed)
 
 
+def is_yes(value: str) -> bool:
+    """Whether the kernel reads this value of a parameter as true (kstrtobool, lib/kstrtox.c)."""
+    return value[:1] in tuple("yYtT1") or value[:2].lower() == "on"
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel(Fact):
     """What runs on the host."""

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from wirespeed.facts.iommu import PASSTHROUGH, Iommu, passthrough_parameter
-from wirespeed.facts.kernel import CommandLine, Kernel
+from wirespeed.facts.iommu_domain import LAZY_IS_SHOWN
+from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
-from wirespeed.model.finding import Evidence, Finding, Severity
-from wirespeed.model.observed import Absent, Known, Unreadable, known
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
@@ -25,44 +26,53 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if isinstance(group, Absent):
         known(iommu.groups, "the IOMMU's groups")
         raise DoesNotApplyError(f"no IOMMU translates for this port: {group.reason}")
-    domain = known(group, "the port's IOMMU group").domain
-    evidence = []
-    if isinstance(domain, Unreadable):
-        # The kernel's default is a matter of how it was built, unless the command line says.
-        line = exam.host[Kernel].command_line
-        parameter = passthrough_parameter(exam.host)
-        if not (isinstance(line, Known) and _is_passthrough(line.value, parameter)):
-            known(domain, "how the IOMMU treats this port")
+    found = known(group, "the port's IOMMU group")
+    kind = known(found.domain, "how the IOMMU treats this port")
+    if kind not in ("DMA", "DMA-FQ") or not isinstance(found.domain, Known):
         return
-    kind = known(domain, "how the IOMMU treats this port")
-    if kind not in ("DMA", "DMA-FQ"):
-        return
-    evidence.append(Evidence(found=f"domain {kind}", source=domain.source))
+    is_strict = kind == "DMA"
+    shown = f"domain {found.said}" if found.said else "nothing there bypasses the IOMMU"
     yield exam.finding(
-        _severity(kind, exam.question.purpose),
-        tuple(evidence),
+        _severity(exam.question.purpose, is_strict=is_strict),
+        (Evidence.of(found.domain, shown),),
         so="the driver maps and unmaps every buffer, and each access of the card is translated"
-        + (", and each unmapping waits for the IOMMU" if kind == "DMA" else ""),
-        remedies=(
-            boot_remedy(
-                exam.host[Kernel],
-                "let the host's own devices bypass the IOMMU (they can then access all of the "
-                "host's memory; guests' devices stay confined)",
-                "iommu",
-                passthrough_parameter(exam.host),
-            ),
-        ),
+        + (", and each unmapping waits for the IOMMU" if is_strict else ""),
+        remedies=tuple(_remedies(exam, is_strict=is_strict)),
         unpriced="the cost depends on how often buffers are mapped: measure before and after",
     )
 
 
-def _is_passthrough(line: CommandLine, parameter: str) -> bool:
-    has_pt = parameter == PASSTHROUGH and "pt" in (line.last("iommu") or "").split(",")
-    return has_pt or line.last("iommu.passthrough") == "1"
+def _remedies(exam: PortExam, *, is_strict: bool) -> Iterator[Remedy]:
+    kernel = exam.host[Kernel]
+    parameter = passthrough_parameter(exam.host)
+    yield boot_remedy(
+        kernel,
+        "let the host's own devices bypass the IOMMU (they can then access all of the host's "
+        "memory; guests' devices stay confined)",
+        "iommu",
+        parameter,
+    )
+    if not is_strict:
+        return
+    version = kernel.version()
+    if parameter != PASSTHROUGH or (isinstance(version, Known) and version.value >= LAZY_IS_SHOWN):
+        yield boot_remedy(
+            kernel,
+            "let unmappings not wait, and keep the translation (for some milliseconds the card can "
+            "still access a buffer that it was lent)",
+            "iommu-lazy",
+            "iommu.strict=0",
+        )
+    else:
+        yield Remedy(
+            text="or take `intel_iommu=strict` or `amd_iommu=fullflush` from the kernel's command "
+            "line: without it, no unmapping waits",
+            by_hand=ByHand.FIND_FIRST,
+        )
 
 
-def _severity(domain: str, purpose: Purpose | None) -> Severity:
-    if purpose is Purpose.DPDK or (domain == "DMA" and purpose not in (None, Purpose.GUESTS)):
+def _severity(purpose: Purpose | None, *, is_strict: bool) -> Severity:
+    if purpose is Purpose.DPDK or (is_strict and purpose is not Purpose.GUESTS):
         return Severity.RISK
     return Severity.NOTE
 
@@ -76,7 +86,8 @@ RULE = PortRule(
     "devices and bypasses it for the host's own.",
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu=, "
     "iommu.passthrough=, iommu.strict=); https://docs.kernel.org/admin-guide/abi-testing.html "
-    "(/sys/kernel/iommu_groups/<grp_id>/type); Neugebauer et al., SIGCOMM 2018 (IOMMU)",
+    "(/sys/kernel/iommu_groups/<grp_id>/type); the kernel's tag iommu-updates-v4.19 and commit "
+    "bf3aed4660c6 (DMA-FQ); Neugebauer et al., SIGCOMM 2018 (IOMMU)",
     explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )
