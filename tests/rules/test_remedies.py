@@ -24,6 +24,7 @@ NOT_PUT_BACK = "steering.rss_uses_few_queues/present_one_queue_gets_most"
 WITH_STEPS = [told for told in remedies() if told.remedy.steps]
 
 NO_STEP = {
+    "driver.taken_from_dpdk": "a function goes back to the kernel's driver",
     "eswitch.encap_off": "the encapsulation mode of an eswitch",
     "eswitch.inline_too_small": "the headers that an eswitch reads of a VF's packets",
     "eswitch.lag_inactive": "VFs of a bond in switchdev mode go and come in an order of their own",
@@ -46,6 +47,7 @@ LOOKS = {
 TYPED_BY_HAND = {
     "driver.installed_not_running": "reboot",
     "driver.mixed": "reboot",
+    "driver.taken_from_dpdk": "tee",
     "eswitch.encap_off": "devlink",
     "eswitch.inline_too_small": "devlink",
     "esxi.no_vfs": "esxcli",
