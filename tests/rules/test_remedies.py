@@ -33,6 +33,7 @@ NO_STEP = {
     "ovs.offload_off": "Open vSwitch is told to offload",
     "pause.received": "flow control by priority (PFC)",
     "pause.sent": "flow control by priority (PFC)",
+    "sriov.vf_without_link": "the link state and the GUIDs of a VF",
     "tuned.profile_saves_power": "a profile sets more than a plan could show",
     "windows.property_not_in_force": "an adapter of Windows is started anew",
     "windows.sriov_off": "SR-IOV of Windows",
@@ -61,6 +62,7 @@ TYPED_BY_HAND = {
     "pause.received": "dcb",
     "pause.sent": "dcb",
     "pcie.speed_below_capability": "setpci",
+    "sriov.vf_without_link": "ip",
     "tuned.profile_saves_power": "tuned-adm",
 }
 """Rule: the commands that its remedy by hand changes something with."""

@@ -9,7 +9,14 @@ from typing import ClassVar, Self
 from wirespeed.facts.json_text import JsonObject, field, object_in, objects_in, objects_of
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, CannotTellError, Known, Observed, Unreadable
+from wirespeed.model.observed import (
+    Absent,
+    CannotTellError,
+    Known,
+    Observed,
+    Unreadable,
+    read_as,
+)
 
 Interface = IPv4Interface | IPv6Interface
 IP_ADDR = "ip addr show"
@@ -36,6 +43,9 @@ class VfSettings:
     """`auto`, `enable`, `disable`."""
     max_tx_mbit_per_s: Observed[int]
     """0 is no limit."""
+    has_port_guid: Observed[bool]
+    """Of InfiniBand. False: all zeros, and the subnet manager gives it no address. Absent: the tool
+    shows none, or it is a VF of Ethernet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +304,9 @@ def _vf(vf: JsonObject, source: str) -> VfSettings:
         is_trusted=field(vf, "trust", bool, source),
         link_state=field(vf, "link_state", str, source),
         max_tx_mbit_per_s=field(object_in(vf, "rate"), "max_tx", int, source),
+        has_port_guid=read_as(
+            field(vf, "port guid", str, source), lambda guid: bool(guid.strip("0:"))
+        ),
     )
 
 

@@ -22,7 +22,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     eswitch = exam.host[Eswitch].pfs.get(pf.pci_address)
     if eswitch and isinstance(eswitch.mode, Known) and eswitch.mode.value == "switchdev":
         raise DoesNotApplyError("in switchdev mode the eswitch's flows decide, not these settings")
-    vfs = exam.host[NetStack][netdev].vfs
+    link = exam.host[NetStack][netdev]
+    if link.link_type == Known("infiniband", link.link_type.source):
+        raise DoesNotApplyError("InfiniBand has no MAC address to change")
+    vfs = link.vfs
     if not vfs:
         raise DoesNotApplyError("it has no VFs")
     source = f"ip link show {netdev}"
