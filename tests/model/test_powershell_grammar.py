@@ -178,8 +178,8 @@ SCRIPTS = {
     "take over": control.take_over_script("x", "y", timer.settle_part("x"), timer.others_part("x")),
     "break": control.take_over_script("x", None),
     "unlock": control.unlock_script("x", timer.sweep_part("x")),
-    "arm": timer.arm_script("0123456789ab", UNDO, 120),
-    "undo": timer.undo_script("0123456789ab", UNDO),
+    "arm": timer.arm_script("0123456789ab", UNDO, 120, STEP),
+    "undo": timer.undo_script("0123456789ab", UNDO, STEP),
     "timed change": timer.timed_change_script("0123456789ab", STEP, UNDO, READ),
     "confirm": timer.confirm_script("0123456789ab", STEP),
 }

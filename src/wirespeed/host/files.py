@@ -9,8 +9,9 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from wirespeed.host.private import (
     check_own_folder,
@@ -25,6 +26,7 @@ from wirespeed.model.shown import printable
 
 MAX_OWN_BYTES = 128 << 20
 """Of what wirespeed itself wrote: captures, proofs, answers of a fleet, the lines of trials."""
+CHUNK_BYTES = 64 << 10
 
 
 def find_program(name: str) -> str | None:
@@ -199,11 +201,18 @@ def _replace(path: Path, data: bytes, mode: int) -> None:
         raise InputError("file.unwritable", where=str(path), found=str(error)) from None
 
 
+def _chunks(file: BinaryIO, most: int) -> Iterator[bytes]:
+    """Read in small pieces: /proc/sys takes no larger ones (proc_sys_call_handler, ENOMEM)."""
+    while most > 0 and (chunk := file.read(min(most, CHUNK_BYTES))):
+        most -= len(chunk)
+        yield chunk
+
+
 def read_limited(path: Path, max_bytes: int) -> bytes:
     """Read a file. Raises InputError `file.unreadable`, `file.too_large`."""
     try:
         with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
+            data = b"".join(_chunks(file, max_bytes + 1))
     except (OSError, ValueError) as error:
         raise InputError("file.unreadable", where=str(path), found=str(error)) from None
     if len(data) > max_bytes:

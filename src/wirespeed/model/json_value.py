@@ -12,4 +12,4 @@ def read_json(text: str | bytes, **options: Any) -> Any:
     try:
         return json.loads(text, **options)
     except RecursionError:
-        raise ValueError("nested too deeply to be read") from None
+        raise ValueError("the JSON is nested too deeply to be read") from None

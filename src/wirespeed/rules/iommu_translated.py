@@ -6,6 +6,7 @@ from wirespeed.facts.iommu import PASSTHROUGH, Iommu, passthrough_parameter
 from wirespeed.facts.iommu_domain import LAZY_IS_SHOWN
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
+from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.question import Purpose
@@ -31,18 +32,22 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if kind not in ("DMA", "DMA-FQ") or not isinstance(found.domain, Known):
         return
     is_strict = kind == "DMA"
+    # A hypervisor that emulates an IOMMU makes its guest wait, whatever the guest is told
+    # (caching mode: "IOMMU batching disallowed due to virtualization").
+    is_guest = exam.host[Virtualization].is_guest
+    is_own = is_strict and not (isinstance(is_guest, Known) and is_guest.value)
     shown = f"domain {found.said}" if found.said else "nothing there bypasses the IOMMU"
     yield exam.finding(
-        _severity(exam.question.purpose, is_strict=is_strict),
+        _severity(exam.question.purpose, is_strict=is_strict, is_own=is_own),
         (Evidence.of(found.domain, shown),),
         so="the driver maps and unmaps every buffer, and each access of the card is translated"
         + (", and each unmapping waits for the IOMMU" if is_strict else ""),
-        remedies=tuple(_remedies(exam, is_strict=is_strict)),
+        remedies=tuple(_remedies(exam, is_own=is_own)),
         unpriced="the cost depends on how often buffers are mapped: measure before and after",
     )
 
 
-def _remedies(exam: PortExam, *, is_strict: bool) -> Iterator[Remedy]:
+def _remedies(exam: PortExam, *, is_own: bool) -> Iterator[Remedy]:
     kernel = exam.host[Kernel]
     parameter = passthrough_parameter(exam.host)
     yield boot_remedy(
@@ -52,7 +57,7 @@ def _remedies(exam: PortExam, *, is_strict: bool) -> Iterator[Remedy]:
         "iommu",
         parameter,
     )
-    if not is_strict:
+    if not is_own:
         return
     version = kernel.version()
     if parameter != PASSTHROUGH or (isinstance(version, Known) and version.value >= LAZY_IS_SHOWN):
@@ -71,10 +76,11 @@ def _remedies(exam: PortExam, *, is_strict: bool) -> Iterator[Remedy]:
         )
 
 
-def _severity(purpose: Purpose | None, *, is_strict: bool) -> Severity:
-    if purpose is Purpose.DPDK or (is_strict and purpose is not Purpose.GUESTS):
+def _severity(purpose: Purpose | None, *, is_strict: bool, is_own: bool) -> Severity:
+    if purpose is Purpose.DPDK or (is_own and purpose is None):
         return Severity.RISK
-    return Severity.NOTE
+    costs = is_strict and purpose not in (None, Purpose.GUESTS)
+    return Severity.RISK if costs else Severity.NOTE
 
 
 RULE = PortRule(
