@@ -44,6 +44,7 @@ from wirespeed.model.finding import Diagnosis, Finding, Severity
 from wirespeed.model.question import Question
 
 CASES = Path(__file__).parent / "cases"
+SLUGS = frozenset(rule.slug for rule in rules())
 RIGHT, PARTLY, MISSED, FALSE = "right", "partly", "missed", "false"
 
 
@@ -114,7 +115,7 @@ def _numbers(cause: Any) -> Sequence[int]:
 
 def _is_said(answer: Diagnosis, what: str, *, notes: bool = False) -> bool:
     """A rule above a note, or a text in any sentence or command of a finding."""
-    if re.fullmatch(r"[a-z]+\.[a-z0-9_]+", what):
+    if what in SLUGS:
         return any(f.rule == what and f.severity is not Severity.NOTE for f in answer.findings)
     texts = [
         text

@@ -44,6 +44,10 @@ MAKERS: Mapping[str, dict[str, Any]] = {
                  "gt": 8.0},
     "igc": {"ids": ("0x8086", "0x125c"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
             "megabits": 2500, "lanes": 1, "gt": 5.0},
+    "mlx4_en": {"ids": ("0x15b3", "0x1003"), "modes": ("10000baseCR/Full", "10000baseSR/Full"),
+                "megabits": 10_000, "lanes": 4, "gt": 8.0},
+    "sfc": {"ids": ("0x1924", "0x0903"), "modes": ("1000baseT/Full", "10000baseT/Full"),
+            "megabits": 10_000, "lanes": 8, "gt": 8.0},
     "r8169": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
               "megabits": 2500, "lanes": 1, "gt": 5.0},
 }  # fmt: skip

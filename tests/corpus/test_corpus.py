@@ -4,17 +4,15 @@ import re
 
 import pytest
 
-from corpus.public_cases import FALSE, HOSTS, MISSED, PARTLY, RIGHT, Case, cases, judged
+from corpus.public_cases import FALSE, HOSTS, MISSED, PARTLY, RIGHT, SLUGS, Case, cases, judged
 from corpus.public_hosts import MAKERS
-from wirespeed.catalog import rules
 from wirespeed.model.finding import Severity
 
-LEAST_RIGHT = 68
+LEAST_RIGHT = 96
 MOST_FALSE = 3
 """What was reached: a case that is mended raises the one or lowers the other."""
 CERTAIN = ("confirmed", "maintainer", "inferred")
 TRAPS = ("", "healthy", "not the network", "cannot tell")
-SLUGS = {rule.slug for rule in rules()}
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -28,6 +26,9 @@ def test_a_public_case_is_said_with_where_it_was_found_and_what_is_right(case: C
     assert len(told["answer"]) > 40 and told["title"]
     assert bool(told["cause"]) != bool(told["trap"]), "a trap has no cause, all else has one"
     assert {*told["cause"], *told.get("also", []), *told.get("may", [])} <= SLUGS
+    areas = {slug.partition(".")[0] for slug in SLUGS}
+    meant = {text for text in told.get("not", []) if text.partition(".")[0] in areas}
+    assert meant <= SLUGS, "a misspelt rule is never found, so never false"
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -45,7 +46,7 @@ def test_few_public_cases_are_open():
 
 def test_many_public_cases_are_traps_or_of_other_makers():
     count = len(cases())
-    assert sum(case.told["trap"] != "" for case in cases()) * 4 >= count
+    assert sum(case.told["trap"] != "" for case in cases()) * 3 >= count
     assert sum(case.told["vendor"] == "other" for case in cases()) * 3 >= count
 
 

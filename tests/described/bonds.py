@@ -7,6 +7,7 @@ from described.port import IP_LINK, netdev
 
 MODES = {
     "active-backup": "fault-tolerance (active-backup)",
+    "balance-rr": "load balancing (round-robin)",
     "802.3ad": "IEEE 802.3ad Dynamic link aggregation",
 }
 
