@@ -5,7 +5,8 @@
  *
  * Frames leave by the other of two ports, addressed to the MAC given for it. Of frames of BYTES
  * (without FCS) it drops number NUMBER of each of the first FLOWS flows (tester/frame.h). At number
- * NUMBER of the first flow of frames of STARVED bytes it takes every free buffer for HOLD_MS.
+ * NUMBER of the first flow of frames of STARVED bytes it takes every free buffer, and each that is
+ * freed within HOLD_MS: a frame that is sent frees an earlier one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,11 +44,10 @@ static int is_one_of(const struct rte_mbuf *m, unsigned long of_bytes, unsigned 
 	return (flow & 0xffffff) < of_flows && seen == number;
 }
 
-static void starve(void)
+static void take_free(void)
 {
 	while (n_held < POOL && (held[n_held] = rte_pktmbuf_alloc(pool)) != NULL)
 		n_held++;
-	free_at = rte_get_timer_cycles() + rte_get_timer_hz() / 1000 * HOLD_MS;
 }
 
 static void open_port(uint16_t port)
@@ -71,7 +71,7 @@ static void turn(uint16_t port)
 	for (uint16_t i = 0; i < n; i++) {
 		struct rte_ether_hdr *head = rte_pktmbuf_mtod(mbufs[i], struct rte_ether_hdr *);
 		if (is_one_of(mbufs[i], starved, 1))
-			starve();
+			free_at = rte_get_timer_cycles() + rte_get_timer_hz() / 1000 * HOLD_MS;
 		if (is_one_of(mbufs[i], bytes, flows)) {
 			rte_pktmbuf_free(mbufs[i]);
 			continue;
@@ -91,7 +91,9 @@ static int forward(void *unused)
 	for (;;) {
 		for (uint16_t port = 0; port < PORTS; port++)
 			turn(port);
-		if (n_held > 0 && rte_get_timer_cycles() >= free_at) {
+		if (rte_get_timer_cycles() < free_at) {
+			take_free();
+		} else if (n_held > 0) {
 			rte_pktmbuf_free_bulk(held, n_held);
 			n_held = 0;
 		}
