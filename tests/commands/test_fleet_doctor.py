@@ -12,7 +12,7 @@ from described.host import capture_of
 from wirespeed.commands.fleet import doctor
 from wirespeed.fleet.records import Fleet, HostState
 from wirespeed.model.error import InputError
-from wirespeed.runs.fleet_folder import read_fleet
+from wirespeed.runs.fleet_folder import FILE
 
 CASES = Path(__file__).parent.parent / "rules/cases"
 NARROW = CASES / "pcie.width_below_capability/present_x4_where_both_ends_can_do_x16/capture.txt"
@@ -23,6 +23,10 @@ def ran(*options: str) -> tuple[int, str]:
         doctor, [*options, "--database", "sqlite://"], catch_exceptions=False, standalone_mode=False
     )
     return int(result.return_value), result.output
+
+
+def answer_in(folder: Path) -> Fleet:
+    return Fleet.model_validate_json((folder / FILE).read_text())
 
 
 def test_captures_are_judged_without_any_host(tmp_path: Path):
@@ -37,7 +41,7 @@ def test_captures_are_judged_without_any_host(tmp_path: Path):
     assert code == 2
     assert "8 hosts: 6 well, 1 with findings, 1 not read" in output
     assert "pcie.width_below_capability" in output
-    kept = read_fleet(tmp_path / "out")
+    kept = answer_in(tmp_path / "out")
     assert {host.name: host.state for host in kept.hosts}["broken"] is HostState.NOT_READ
     assert len({host.profile for host in kept.hosts if host.state is HostState.WELL}) == 1
 
@@ -85,7 +89,7 @@ def test_a_fleet_is_read_over_ssh_and_who_is_not_reached_stops_no_other(
         ran("-i", str(inventory), "-l", "rack7:dead", "--at-once", "2", "--out", str(out))
     finally:
         server.close()
-    states = {host.name: host for host in read_fleet(out).hosts}
+    states = {host.name: host for host in answer_in(out).hosts}
     assert list(states) == ["n1", "n2", "n3", "n4", "dead"]
     assert (states["dead"].state, states["dead"].what) == (HostState.NOT_REACHED, "ssh.refused")
     for name in ("n1", "n2", "n3", "n4"):

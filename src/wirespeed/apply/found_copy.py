@@ -18,6 +18,7 @@ from wirespeed.model.capture import Capture, Section
 from wirespeed.model.error import HostError, LeftChangedError
 from wirespeed.model.journal import Begun, Entry, Intent, Staged, outcome, whole_plan
 from wirespeed.model.journal_lines import JournalText, read_journal_text, sealed
+from wirespeed.model.json_value import read_record
 from wirespeed.model.plan import Plan, PlannedStep
 from wirespeed.model.shown import shown
 from wirespeed.model.spec.spec import Spec
@@ -157,7 +158,7 @@ def _about(section: Section | None) -> About | None:
     if section is None or section.returncode != 0:
         return None
     try:
-        return About.model_validate_json(section.output)
+        return read_record(About, section.output)
     except ValueError:
         return None
 

@@ -19,6 +19,7 @@ from wirespeed.host.private import check_private_folder, read_private, tighten_f
 from wirespeed.model.error import InputError
 from wirespeed.model.journal import Begun, Entry, outcome, whole_plan
 from wirespeed.model.journal_lines import JournalText, digest, read_journal_text, sealed
+from wirespeed.model.json_value import too_full
 from wirespeed.model.owner import RUN_ID
 from wirespeed.model.plan import Plan
 from wirespeed.model.spec.spec import Spec
@@ -75,13 +76,21 @@ class Run:
         return outcome(self.entries)
 
     def write(self, entry: Entry) -> None:
-        """Make an entry durable. Raises InputError `file.unwritable`."""
+        """Make an entry durable. Raises InputError `file.unwritable`, `plan.too_large`."""
         if self.entries:
             # After the first line, which changes nothing; before the first intent.
             self._mark()
         if isinstance(entry, Begun):
             entry = entry.model_copy(update={"run": self.id})
         body = entry.model_dump_json()
+        if isinstance(entry, Begun) and (why := too_full(body)):
+            raise InputError(
+                "plan.too_large",
+                where=str(self.folder),
+                found=why,
+                so="the journal of so large a plan could not be read again, so nothing is applied",
+                next="split the spec into several, each with fewer hosts",
+            )
         self._writer.append(sealed(body, self._number + 1, self._name))
         self._number += 1
         self._name = self._name or digest(body.encode())

@@ -10,6 +10,7 @@ from wirespeed.host.files import write_whole
 from wirespeed.host.private import read_private, sync_folder
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.json_value import read_record
 
 RUN = "run.json"
 
@@ -35,7 +36,7 @@ def read_run_file(folder: Path) -> RunFile | None:
     """
     path = folder / RUN
     try:
-        return RunFile.model_validate_json(read_private(path))
+        return read_record(RunFile, read_private(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

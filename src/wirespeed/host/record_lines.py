@@ -1,6 +1,7 @@
 """A file of JSON lines of one type, read again: the trials of a run, or of a workload."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -9,16 +10,16 @@ from pydantic import TypeAdapter, ValidationError
 from wirespeed.host.files import is_file
 from wirespeed.host.jsonl import read_lines
 from wirespeed.model.error import InputError
-from wirespeed.model.json_value import read_json
+from wirespeed.model.json_value import read_record
 
 Record = TypeVar("Record")
 
 
-MOST, LEAST = 1e19, 1e-19
+MOST, LEAST, DIGITS = 1e19, 1e-19, 19
 """Counts are of 64 bits, times in nanoseconds or seconds: what is beyond was never measured."""
 
 
-def _number(text: str) -> float:
+def _float(text: str) -> float:
     """Take a number that a run can hold. Raises ValueError."""
     number = float(text)
     if not math.isfinite(number) or abs(number) > MOST or 0 < abs(number) < LEAST:
@@ -26,9 +27,15 @@ def _number(text: str) -> float:
     return number
 
 
-def check_numbers(line: str) -> None:
-    """Raise ValueError for a line of JSON with a number that nothing measures, or with none."""
-    read_json(line, parse_int=_number, parse_float=_number, parse_constant=_number)
+def _int(text: str) -> int:
+    if len(text) > DIGITS:
+        _float(text)
+    return int(text)
+
+
+NUMBERS: dict[str, Callable[[str], float]] = {
+    "parse_int": _int, "parse_float": _float, "parse_constant": _float
+}  # fmt: skip
 
 
 def read_record_lines(path: Path, adapter: TypeAdapter[Record]) -> list[Record]:
@@ -41,15 +48,12 @@ def read_record_lines(path: Path, adapter: TypeAdapter[Record]) -> list[Record]:
     records = []
     for number, line in enumerate(read_lines(path), 1):
         try:
-            record = adapter.validate_json(line)
-            check_numbers(line)
-            records.append(record)
-        except (RecursionError, ValueError) as error:
-            found = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+            records.append(read_record(adapter, line, **NUMBERS))
+        except ValidationError as error:
             raise InputError(
                 "run.not_readable",
                 where=f"{path}, line {number}",
-                found=found,
+                found=error.errors()[0]["msg"],
                 so="the run cannot be read without guessing",
                 next="use the release that wrote it, or remove the line",
             ) from None

@@ -10,10 +10,13 @@ import asyncssh
 from asyncssh.config import SSHConfig
 from asyncssh.public_key import get_default_certificate_algs, get_default_public_key_algs
 
+from wirespeed.host.files import read_limited
 from wirespeed.model.error import InputError
 
 USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 GLOBAL_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
+MAX_BYTES, MAX_LINES = 8 << 20, 100_000
+"""Of all files together; 100,000 keys take a second and 200 MB."""
 
 
 class Trust:
@@ -75,11 +78,25 @@ def _state(path: Path) -> tuple[str, int, int]:
 
 @lru_cache(maxsize=8)
 def _known(files: tuple[tuple[str, int, int], ...]) -> asyncssh.SSHKnownHosts:
-    """Read all of them once, not for each of 200 hosts. A line that makes no sense is left out."""
+    """Read all of them once, not for each of 200 hosts. A line that makes no sense is left out.
+
+    Raises InputError `file.unreadable`, `file.too_large`.
+    """
     lines: list[str] = []
+    left = MAX_BYTES
     for name, size, _ in files:
         if size > 0:
-            lines += Path(name).read_text(errors="replace").splitlines()
+            data = read_limited(Path(name), left)
+            left -= len(data)
+            lines += data.decode(errors="replace").splitlines()
+            if len(lines) > MAX_LINES:
+                raise InputError(
+                    "file.too_large",
+                    where=name,
+                    found=f"with what was read before it, more than {MAX_LINES} lines",
+                    so="wirespeed does not read it, and knows the key of no host",
+                    next="name a smaller file with UserKnownHostsFile in ~/.ssh/config",
+                )
     try:
         return asyncssh.import_known_hosts("\n".join(lines))
     except ValueError:

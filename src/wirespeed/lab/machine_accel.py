@@ -19,6 +19,7 @@ from wirespeed.host.runner import Runner
 from wirespeed.lab.machine_qemu import PROGRAM
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.json_value import read_record
 
 DEVICE = Path("/dev/kvm")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -42,7 +43,7 @@ def accelerator(runner: Runner | None = None) -> Verdict:
     """Tell whether to use KVM, from what is remembered or by a probe."""
     boot_id = read_text(BOOT_ID).strip()
     try:
-        known = Verdict.model_validate_json(read_text(_memory()))
+        known = read_record(Verdict, read_text(_memory()))
     except (InputError, ValidationError):
         known = None
     if not may_read_and_write(DEVICE):

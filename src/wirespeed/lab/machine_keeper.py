@@ -15,6 +15,7 @@ from wirespeed.host.detached import interrupt_on_term, speak_no_more, speak_up
 from wirespeed.lab.machine_spec import LabSpec
 from wirespeed.lab.machines import Machines
 from wirespeed.model.error import WirespeedError
+from wirespeed.model.json_value import read_record
 
 DOING, UP, ERROR = "doing ", "up", "error "
 _POLL_S = 0.5
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     """Bring a lab up and keep it."""
     interrupt_on_term()
     name, text = arguments
-    spec = LabSpec.model_validate_json(text)
+    spec = read_record(LabSpec, text)
     try:
         with Machines(spec, name=name, progress=lambda doing: speak_up(DOING + doing)) as lab:
             speak_up(UP)

@@ -34,7 +34,7 @@ from wirespeed.lab.machine_qemu import CONTROL, Cable, MachineFiles, card, qemu_
 from wirespeed.lab.machine_spec import PORTS, TWO_HOSTS, LabSpec, MachineSpec, Wiring
 from wirespeed.model.error import InputError, MeasurementError
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.json_value import read_json
+from wirespeed.model.json_value import read_json, read_record
 
 BOOT_S = 120.0
 """For all hosts together; two take 6 to 10 s on two idle CPUs without KVM."""
@@ -373,7 +373,7 @@ class _NoWordError(Exception):
 def read_state(folder: Path) -> LabState | None:
     """Read what a lab's folder says of it; None while it is coming up."""
     try:
-        return LabState.model_validate_json(read_text(folder / STATE))
+        return read_record(LabState, read_text(folder / STATE))
     except (InputError, ValidationError):
         return None
 

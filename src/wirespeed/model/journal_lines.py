@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 from wirespeed.model.journal import ENTRY, Begun, Entry, Staged, Stood
+from wirespeed.model.json_value import read_record
 
 _SEAL = re.compile(rb',"seal":"([0-9]{1,9}) ([0-9a-f]{16}) ([0-9a-f]{16})"\}$')
 
@@ -164,7 +165,7 @@ class _Judge:
 
     def _keep(self, place: int, number: int, body: bytes) -> None:
         try:
-            entry = ENTRY.validate_json(body)
+            entry = read_record(ENTRY, body)
         except ValueError as error:
             self._refuse(place, f"not a journal entry: {_why(error)}")
             return

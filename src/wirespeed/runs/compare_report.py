@@ -15,6 +15,7 @@ from wirespeed.host.files import (
 from wirespeed.measure.bench.run_folder import read_records
 from wirespeed.model.error import InputError
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.json_value import read_record
 from wirespeed.model.spec.members import AnySpec
 from wirespeed.model.trial import Outcome
 from wirespeed.report.comparison import Comparison, NotShown, Rfc2544
@@ -82,7 +83,7 @@ def write_comparison_reports(folder: Path, out: Path | None = None) -> Compariso
 def read_comparison(folder: Path) -> Comparison:
     """Read all that is there. Raises InputError `run.not_readable`, `file.unreadable`."""
     try:
-        record = ComparisonRecord.model_validate_json(read_text(folder / RECORD))
+        record = read_record(ComparisonRecord, read_text(folder / RECORD))
     except ValidationError as error:
         raise InputError(
             "run.not_readable",

@@ -4,13 +4,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from wirespeed.fleet.records import Fleet
 from wirespeed.host.clock import utc_now
-from wirespeed.host.files import is_folder, make_run_folder, read_text, write_whole
+from wirespeed.host.files import make_run_folder, write_whole
 from wirespeed.host.state import state_folder
-from wirespeed.model.error import InputError
 
 FILE = "fleet.json"
 PAGE = "fleet.html"
@@ -29,20 +26,6 @@ def new_folder(out: Path | None) -> Path:
 def write_fleet(folder: Path, fleet: Fleet) -> None:
     """Write the answer, whole or not at all."""
     write_whole(folder / FILE, fleet.model_dump_json() + "\n")
-
-
-def read_fleet(path: Path) -> Fleet:
-    """Read an answer, of a folder or its file. Raises InputError `fleet.not_one`."""
-    file = path / FILE if is_folder(path) else path
-    try:
-        return Fleet.model_validate_json(read_text(file))
-    except ValidationError as error:
-        raise InputError(
-            "fleet.not_one",
-            where=str(file),
-            found=str(error).split("\n")[0],
-            next="make one with `wirespeed fleet doctor --out FOLDER`",
-        ) from None
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from wirespeed.host.jsonl import JsonlWriter
 from wirespeed.host.private import check_private_folder, read_private
 from wirespeed.model.error import InputError, LeftChangedError
 from wirespeed.model.frozen import Frozen
+from wirespeed.model.json_value import read_record
 from wirespeed.runs.fleet_host import HostJob
 
 FILE, LINES, LOCK, HOSTS = "waves.json", "waves.jsonl", "lock", "hosts"
@@ -78,7 +79,7 @@ def read_change(folder: Path) -> FleetChange:
     """
     try:
         check_private_folder(folder)
-        return FleetChange.model_validate_json(read_private(folder / FILE))
+        return read_record(FleetChange, read_private(folder / FILE))
     except OSError as error:
         found = f"{FILE}: {error.strerror}"
     except ValidationError as error:
@@ -145,7 +146,7 @@ def read_events(folder: Path) -> tuple[list[WaveEvent], int]:
     events, spoilt = [], rest.count("\n")
     for line in lines:
         try:
-            events.append(WaveEvent.model_validate_json(line))
+            events.append(read_record(WaveEvent, line))
         except ValidationError:
             spoilt += 1
     return events, spoilt

@@ -27,6 +27,7 @@ from wirespeed.model.finding import Diagnosis, Unanswered
 from wirespeed.model.frozen import Frozen
 from wirespeed.model.journal import Entry
 from wirespeed.model.journal_lines import read_journal_text
+from wirespeed.model.json_value import read_record
 from wirespeed.model.network_trial import NETWORK_TRIAL, NetworkTrial
 from wirespeed.model.plan import Plan
 from wirespeed.model.proof import PROOF_LINE, Compared, Opening, ProofLine, StageEnd, When
@@ -222,7 +223,7 @@ def _one(path: Path, model: type[Model]) -> Model | None:
     if not is_file(path):
         return None
     try:
-        return model.model_validate_json(read_text(path))
+        return read_record(model, read_text(path))
     except ValidationError as error:
         raise _not_readable(str(path), error) from None
 

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 from wirespeed.host.files import is_file, make_folder, read_text, write_result
 from wirespeed.measure.bench.run_folder import merged, read_records
 from wirespeed.model.finding import Diagnosis, Unanswered
+from wirespeed.model.json_value import read_record
 from wirespeed.report.beside_published import with_published
 from wirespeed.report.build import build_page
 from wirespeed.report.csv_table import render_csv
@@ -46,7 +47,7 @@ def read_answer(folder: Path) -> Diagnosis | Unanswered | None:
     if not is_file(path):
         return None
     try:
-        return ANSWER.validate_json(read_text(path))
+        return read_record(ANSWER, read_text(path))
     except ValidationError as error:
         # The trials are what a report is about: they must not be held up by this.
         found = f"{path}: {error.errors()[0]['msg']}"

@@ -11,7 +11,7 @@ from typing import Any
 from wirespeed.host.seqpacket import SeqPacket
 from wirespeed.model.error import MeasurementError
 from wirespeed.model.frozen import Frozen
-from wirespeed.model.json_value import read_json
+from wirespeed.model.json_value import read_json, read_record
 from wirespeed.model.trial import PortCounters
 
 _GREETING_BYTES = 4096
@@ -61,7 +61,7 @@ def socket_path(runtime_folder: Path, file_prefix: str) -> Path:
 
 def parse_greeting(text: str) -> Greeting:
     """Parse the first message. Raises ValueError when it is none."""
-    return Greeting.model_validate_json(text)
+    return read_record(Greeting, text)
 
 
 def parse_answer(command: str, text: str) -> Any:

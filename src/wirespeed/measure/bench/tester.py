@@ -33,6 +33,7 @@ from wirespeed.measure.bench.tester_protocol import (
     TrialRequest,
 )
 from wirespeed.model.error import InputError, MeasurementError, WirespeedError
+from wirespeed.model.json_value import read_record
 
 PROGRAM = "wirespeed-tester"
 _START_S = 30.0
@@ -168,7 +169,7 @@ class Tester(Closing):
         while True:
             line = self._line(deadline)
             try:
-                reply = _replies.validate_json(line)
+                reply = read_record(_replies, line)
             except ValidationError as error:
                 raise MeasurementError(
                     "tester.rubbish",
