@@ -371,7 +371,7 @@ OVS_DPDK = (
         "ovs_dpdk",
         "Enable huge pages",
         ovs_dpdk,
-        "ovs.dpdk_not_initialized",
+        "memory.no_hugepages",
         notes=SLOT,
     ),
     Stage(

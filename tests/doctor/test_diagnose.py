@@ -1,6 +1,7 @@
 """From rules to an answer: ranking, what a rule's own mistake does, and which ports are asked."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from wirespeed.model.finding import ByHand, Change, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.question import Purpose, Question
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
 from wirespeed.report.diagnosis_text import diagnosis_lines
 from wirespeed.report.diagnosis_view import bound_texts
 from wirespeed.rules import route_leaves_by_another_port
@@ -194,6 +196,60 @@ def test_each_way_in_which_a_rule_finds_nothing_has_its_verdict():
         ("c", "does not apply", "no card", ""),
         ("d", "does not apply", "it matters for dpdk, latency: ask with --for", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        (Question(), set()),
+        (Question(rtt_s=0.01), {"a.tcp"}),
+        (Question(rtt_s=0.01, purpose=Purpose.DPDK), {"b.dpdk"}),
+    ],
+)
+def test_who_gives_a_round_trip_asks_about_tcp(question: Question, asked: set[str]):
+    chosen = [rule("a.tcp", says(), Purpose.TCP), rule("b.dpdk", says(), Purpose.DPDK)]
+    answer = diagnose(facts(), question, chosen)
+    assert {v.rule for v in answer.verdicts if v.outcome == "absent"} == asked
+
+
+@pytest.mark.parametrize(
+    ("severity", "question", "shows", "is_said"),
+    [
+        (Severity.RISK, Question(), Symptom.CARD_BUFFER_FULL, True),
+        # A note of another purpose is no reason, and would be one line more.
+        (Severity.NOTE, Question(), Symptom.CARD_BUFFER_FULL, False),
+        (Severity.RISK, Question(purpose=Purpose.TCP), Symptom.CARD_BUFFER_FULL, False),
+        (Severity.RISK, Question(), Symptom.NO_LINK, False),
+    ],
+)
+def test_what_nothing_explains_is_sought_among_what_matters_for_other_purposes(
+    severity: Severity, question: Question, shows: Symptom, is_said: bool
+):
+    lost = replace(rule("a.lost", says(finding("a.lost", Severity.FAULT))), shows=(shows,))
+    sleeps = replace(
+        rule("b.sleeps", says(finding("b.sleeps", severity)), Purpose.LATENCY),
+        explains=(Symptom.CARD_BUFFER_FULL,),
+    )
+    answer = diagnose(facts(), question, [lost, sleeps])
+    assert [f.rule for f in answer.findings] == ["b.sleeps"] * is_said + ["a.lost"]
+    assert [c.effects for c in answer.causes] == [(1,) if is_said else ()]
+    asked = [v.reason for v in answer.verdicts if v.rule == "b.sleeps" and v.reason]
+    assert asked == ["it matters for latency: ask with --for"] * (not is_said)
+
+
+def test_what_another_finding_explains_is_not_sought_further():
+    lost = replace(
+        rule("a.lost", says(finding("a.lost", Severity.FAULT))), shows=(Symptom.CARD_BUFFER_FULL,)
+    )
+    known, sleeps = (
+        replace(
+            rule(slug, says(finding(slug, Severity.RISK)), *purposes),
+            explains=(Symptom.CARD_BUFFER_FULL,),
+        )
+        for slug, purposes in (("b.known", ()), ("c.sleeps", (Purpose.LATENCY,)))
+    )
+    answer = diagnose(facts(), Question(), [lost, known, sleeps])
+    assert [f.rule for f in answer.findings] == ["b.known", "a.lost"]
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,19 @@ def test_a_window_is_computed_when_the_round_trip_time_is_given():
     assert windows[Direction.TRANSMIT].load_pps.high * 1448 == pytest.approx(4194304 / 0.01)
 
 
+def test_a_window_that_is_not_scaled_ends_at_16_bits_whatever_the_buffer():
+    sysctls = section(
+        "sysctl",
+        "/proc/sys/net/ipv4/tcp_rmem:4096 131072 6291456\n"
+        "/proc/sys/net/ipv4/tcp_wmem:4096 16384 4194304\n"
+        "/proc/sys/net/ipv4/tcp_window_scaling:0",
+    )
+    found = ledger(X4, Question(rtt_s=0.01), more=sysctls)
+    windows = [c for c in found.ceilings if c.element == "tcp window"]
+    assert [c.load_pps.high * 1448 for c in windows] == pytest.approx([65535 / 0.01] * 2)
+    assert {c.load_pps.low == c.load_pps.high for c in windows} == {True}
+
+
 def test_without_a_round_trip_time_there_is_no_window():
     assert "tcp window" not in elements(ledger(X4))
 

@@ -15,6 +15,8 @@ TCP_TIMESTAMP_BYTES = 12
 FRAME_HEADER_BYTES = (
     ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMP_BYTES
 )
+UNSCALED_WINDOW_BYTES = 65535
+"""What the 16 bits of a header hold: RFC 9293 section 3.1."""
 SLOWER_LINKS_BPS = tuple(
     int(gbps * 1e9) for gbps in (0.01, 0.1, 1, 2.5, 5, 10, 25, 40, 50, 100, 200)
 )

@@ -63,6 +63,12 @@ def join(findings: Sequence[Finding], rules: Mapping[str, Rule], places: Places)
     )
 
 
+def shown_by_roots(joined: Joined, rules: Mapping[str, Rule]) -> set[Symptom]:
+    """Give what the first finding of each cause shows: what no other explains."""
+    roots = [joined.findings[cause.findings[0]] for cause in joined.causes]
+    return {symptom for one in roots for symptom in rules[one.rule].shows}
+
+
 class _Links:
     """Which entry brings about which, and which comes before which."""
 

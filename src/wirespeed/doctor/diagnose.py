@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from wirespeed.catalog import platform_of, platform_of_rule, platforms, rules
 from wirespeed.doctor.about import describe
-from wirespeed.doctor.causes import Joined, join
+from wirespeed.doctor.causes import Joined, join, shown_by_roots
 from wirespeed.doctor.frame_of_mtu import with_frame_of_mtu
 from wirespeed.doctor.ledger import build_ledger
 from wirespeed.doctor.low_figure import with_reason
@@ -18,7 +18,7 @@ from wirespeed.facts.ports import Ports
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import Diagnosis, Finding, Verdict
+from wirespeed.model.finding import Diagnosis, Finding, Severity, Verdict
 from wirespeed.model.observed import CannotTellError
 from wirespeed.model.platform import Platform
 from wirespeed.model.port import Port
@@ -75,25 +75,40 @@ def diagnose(
     others = [one for kind in platforms() for one in _others(kind, host, question, faults)]
     said: list[Said] = []
     asked_rules = rules() if chosen is None else tuple(chosen)
+    later: list[HostRule | PortRule] = []
+
+    def ask_now(rule: HostRule | PortRule) -> list[Said]:
+        return list(_ask(rule, host, question, ports, ledgers, faults))
+
     for rule in asked_rules:
         if isinstance(rule, FigureRule):
             said += _ask_figure(rule, host, question, ledgers, others, faults)
         elif not own.is_usual and _concerns_linux(rule):
             said.append(_not_linux(rule, host.name, own))
+        elif _is_for(rule, question):
+            said += ask_now(rule)
         else:
-            said += _ask(rule, host, question, ports, ledgers, faults)
+            later.append(rule)
     all_ledgers = (*ledgers.values(), *others)
-    by_name = {ledger.port: ledger for ledger in all_ledgers}
-    without_link = ports_without_link(host, ports, question)
-    found = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
     asked = {rule.slug: rule for rule in asked_rules}
-    joined = _joined(host, question, asked, [lowered(f, without_link) for f in found], ports)
+
+    def joined() -> Joined:
+        return join(_judged(host, question, said, all_ledgers, ports), asked, places)
+
+    places = places_of(host, ports)
+    unexplained = set() if question.purpose is not None else shown_by_roots(joined(), asked)
+    for rule in later:
+        # What nothing explains is sought among what matters for other purposes.
+        more = [] if unexplained.isdisjoint(rule.explains) else ask_now(rule)
+        bears = any(isinstance(one, Finding) and one.severity is not Severity.NOTE for one in more)
+        said += more if bears else [_not_asked(rule, host)]
+    told = with_reason(joined(), asked, question)
     return Diagnosis(
         host=host.name,
         question=question,
         about=_about(host, question, faults),
-        findings=joined.findings,
-        causes=joined.causes,
+        findings=told.findings,
+        causes=told.causes,
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
         measured_at=_measured_at(host, question, ledgers, others),
@@ -104,15 +119,18 @@ def diagnose(
     )
 
 
-def _joined(
+def _judged(
     host: HostFacts,
     question: Question,
-    asked: Mapping[str, Rule],
-    found: Sequence[Finding],
+    said: Iterable[Said],
+    ledgers: Sequence[Ledger],
     ports: tuple[Port, ...],
-) -> Joined:
-    """Make causes of the findings."""
-    return with_reason(join(found, asked, places_of(host, ports)), asked, question)
+) -> list[Finding]:
+    """Give the findings with what they cost, and without faults of ports that are not used."""
+    by_name = {ledger.port: ledger for ledger in ledgers}
+    without_link = ports_without_link(host, ports, question)
+    found = [priced(f, by_name.get(f.where)) for f in said if isinstance(f, Finding)]
+    return [lowered(finding, without_link) for finding in found]
 
 
 def asked_ports(host: HostFacts, question: Question) -> tuple[Port, ...]:
@@ -185,6 +203,16 @@ def _not_linux(rule: Rule, where: str, own: Platform) -> Verdict:
     return Verdict(rule=rule.slug, where=where, outcome="does not apply", reason=reason)
 
 
+def _is_for(rule: Rule, question: Question) -> bool:
+    return rule.purposes is None or not question.purposes.isdisjoint(rule.purposes)
+
+
+def _not_asked(rule: Rule, host: HostFacts) -> Verdict:
+    wanted = ", ".join(sorted(rule.purposes or ()))
+    reason = f"it matters for {wanted}: ask with --for"
+    return Verdict(rule=rule.slug, where=host.name, outcome="does not apply", reason=reason)
+
+
 def _ask(
     rule: HostRule | PortRule,
     host: HostFacts,
@@ -193,15 +221,7 @@ def _ask(
     ledgers: dict[Port, Ledger],
     faults: list[str],
 ) -> Iterator[Said]:
-    if rule.purposes is not None and question.purpose not in rule.purposes:
-        wanted = ", ".join(sorted(rule.purposes))
-        yield Verdict(
-            rule=rule.slug,
-            where=host.name,
-            outcome="does not apply",
-            reason=f"it matters for {wanted}: ask with --for",
-        )
-    elif isinstance(rule, HostRule):
+    if isinstance(rule, HostRule):
         check, exam = rule.check, HostExam(rule.slug, host, question, ports)
         yield from _guarded(rule.slug, host.name, lambda: check(exam), faults)
     else:

@@ -13,7 +13,7 @@ from wirespeed.ceilings.encapsulation import (
 from wirespeed.ceilings.ethernet import ethernet_ceiling, infiniband_ceiling
 from wirespeed.ceilings.packet_rate import packet_rate_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
-from wirespeed.ceilings.tcp import tcp_payload_bytes, tcp_window_ceiling
+from wirespeed.ceilings.tcp import UNSCALED_WINDOW_BYTES, tcp_payload_bytes, tcp_window_ceiling
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.facts.clouds import instance_of
 from wirespeed.facts.cpu import Cpus
@@ -24,7 +24,7 @@ from wirespeed.facts.pci_cards import card
 from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.facts.routes import Routes
-from wirespeed.facts.sysctl import Sysctls
+from wirespeed.facts.sysctl import WINDOW_SCALING, Sysctls
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
@@ -258,8 +258,14 @@ def _tcp_window(host: HostFacts, port: Port, question: Question) -> Iterator[Cei
         return
     if not tcp_payload_bytes(question.frame_bytes):
         raise CannotTellError("such a frame has no room for TCP payload", "a longer --frame")
+    sysctls = host[Sysctls]
     for direction, name in WINDOW_SYSCTL.items():
-        buffer_bytes = known(host[Sysctls].numbers(name), name)[2]
+        if sysctls.scales_no_window:
+            window = UNSCALED_WINDOW_BYTES
+            rtt_s, size = question.rtt_s, question.frame_bytes
+            yield tcp_window_ceiling(window, rtt_s, size, direction, f"sysctl {WINDOW_SCALING}")
+            continue
+        buffer_bytes = known(sysctls.numbers(name), name)[2]
         yield tcp_window_ceiling(
             int(buffer_bytes * LEAST_WINDOW_SHARE),
             question.rtt_s,

@@ -58,8 +58,7 @@ def _names(port: Port) -> Iterator[str]:
 
 def _netdevs_of_run(host: HostFacts, run: MeasuredBy | None) -> tuple[str, ...]:
     """Give the netdevs that have an address of the run: it may have been kept at either end."""
-    links = host[NetStack].links
-    if run is None or not run.addresses or not isinstance(links, Known):
+    if run is None or not run.addresses:
         return ()
     wanted = {ip_address(one) for one in run.addresses}
     if any(one.is_loopback for one in wanted):
@@ -67,6 +66,9 @@ def _netdevs_of_run(host: HostFacts, run: MeasuredBy | None) -> tuple[str, ...]:
             "the run went over the loopback address, so through no port",
             unused="--measured-by",
         )
+    links = host[NetStack].links
+    if not isinstance(links, Known):
+        return ()
     return tuple(
         name
         for name, link in links.value.items()

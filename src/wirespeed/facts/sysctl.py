@@ -7,7 +7,7 @@ from wirespeed.model.capture import Capture
 from wirespeed.model.command import Command
 from wirespeed.model.fact import Fact
 from wirespeed.model.finding import Remedy, StepCall
-from wirespeed.model.observed import Absent, Observed, Unreadable, read_as
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, read_as
 
 NAMES = (
     "net.core.rmem_max", "net.core.wmem_max", "net.core.rmem_default", "net.core.wmem_default",
@@ -20,6 +20,8 @@ NAMES = (
     "kernel.numa_balancing", "kernel.sched_rt_runtime_us", "kernel.sched_rt_period_us",
     "kernel.watchdog", "kernel.watchdog_cpumask",
 )  # fmt: skip
+
+WINDOW_SCALING = "net.ipv4.tcp_window_scaling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,12 @@ show sysctl - grep -H '' {" ".join(f"/proc/sys/{name.replace('.', '/')}" for nam
     def numbers(self, name: str) -> Observed[tuple[int, int, int]]:
         """Give the least, default and greatest value of `net.ipv4.tcp_rmem` or `tcp_wmem`."""
         return read_as(self.values[name], _three)
+
+    @property
+    def scales_no_window(self) -> bool:
+        """Whether TCP windows end at 16 bits, as far as that is known."""
+        scaling = self.number(WINDOW_SCALING)
+        return isinstance(scaling, Known) and not scaling.value
 
     @classmethod
     def parse(cls, capture: Capture) -> Self:

@@ -55,6 +55,16 @@ class Thread:
     allowed_cpus: Observed[frozenset[int]]
 
     @property
+    def polls(self) -> bool:
+        """Its name says that it polls: it is never idle."""
+        return bool(POLLS.match(self.name))
+
+    @property
+    def polls_beside(self) -> bool:
+        """It polls, and so may its process' other threads; those of Open vSwitch do not."""
+        return self.polls and not self.name.startswith("pmd-")
+
+    @property
     def moves_frames(self) -> bool:
         """It is of a program or a kind of thread that is known to move frames."""
         if self.name in DPDK_HELPERS:

@@ -58,3 +58,13 @@ class Question(Frozen):
     """Name of the process whose threads do the work, as in /proc/PID/comm."""
     wanted: tuple[str, ...] = ()
     """Advanced properties that the user set on Windows: `*LsoV2IPv4=1`, keyword and value."""
+
+    @property
+    def purposes(self) -> frozenset[Purpose]:
+        """What the ports are for: as the user said, else by what the question is about.
+
+        Only a connection waits for a round trip: who gives one asks about TCP.
+        """
+        if self.purpose is not None:
+            return frozenset({self.purpose})
+        return frozenset() if self.rtt_s is None else frozenset({Purpose.TCP})

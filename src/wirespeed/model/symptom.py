@@ -25,6 +25,7 @@ class Symptom(StrEnum):
     CARD_BUFFER_FULL = "the card's receive buffer overflows"
     NO_DESCRIPTOR = "no receive descriptor is free"
     CPU_BEHIND = "a CPU does not keep up with its receive queue"
+    THREAD_FULL = "one thread uses a whole CPU"
     PAUSES_SENT = "the card pauses its peer"
     TRANSMIT_DROPS = "frames are dropped before they are sent"
     SEGMENTS_RESENT = "TCP sends segments again"

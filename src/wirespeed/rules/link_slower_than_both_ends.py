@@ -38,21 +38,20 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             yield from found
             return
         raise CannotTellError(
-            f"{_gbps(now)} where {link.netdev} supports {_gbps(max(own))}; the peer does not "
+            f"{gbps(now)} where {link.netdev} supports {gbps(max(own))}; the peer does not "
             "report its modes, so it is forced or supports no more: check the switch port",
             f"ethtool {link.netdev}",
         )
     partner = known(link.partner.bps, f"modes of the peer of {link.netdev}")
     both = max(set(own) & set(partner), default=now)
-    is_fault = both > now
-    after = both if is_fault else max(own)
+    if both == now:
+        raise DoesNotApplyError(f"the peer of {link.netdev} supports no more than {gbps(now)}")
     yield exam.finding(
-        Severity.FAULT if is_fault else Severity.CEILING,
-        tuple(_evidence(link)),
-        so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that "
-        + ("both ends can do" if is_fault else "this port supports; its peer supports no more"),
-        remedies=_remedies(link, now, both),
-        changes=_changes(exam, after),
+        Severity.FAULT,
+        tuple(evidence_of(link)),
+        so=f"the link runs at {now / both:.0%} of the {gbps(both)} that both ends can do",
+        remedies=_remedies(link, both),
+        changes=changes_to(exam, both),
     )
 
 
@@ -69,21 +68,22 @@ def _below_module(exam: PortExam, link: Link, now: int, own: tuple[int, ...]) ->
     yield exam.finding(
         Severity.RISK,
         (
-            *_evidence(link),
+            *evidence_of(link),
             Evidence.of(
                 baud,
                 f"the module is made for {baud.value / 1e9:g} GBd a lane"
                 + (f", on {module.lanes} lanes" if module.lanes > 1 else ""),
             ),
         ),
-        so=f"the link runs at {now / after:.0%} of the {_gbps(after)} that the module is made "
+        so=f"the link runs at {now / after:.0%} of the {gbps(after)} that the module is made "
         "for, unless the peer supports no more",
         remedies=_by_hand(link, after),
-        changes=_changes(exam, after),
+        changes=changes_to(exam, after),
     )
 
 
-def _changes(exam: PortExam, bps: int) -> tuple[Change, ...]:
+def changes_to(exam: PortExam, bps: int) -> tuple[Change, ...]:
+    """Price a link of another speed."""
     frame_bytes = exam.question.frame_bytes
     return tuple(
         Change(after=ethernet_ceiling(bps, frame_bytes, direction, "after the remedy"))
@@ -91,9 +91,10 @@ def _changes(exam: PortExam, bps: int) -> tuple[Change, ...]:
     )
 
 
-def _evidence(link: Link) -> Iterator[Evidence]:
+def evidence_of(link: Link) -> Iterator[Evidence]:
+    """Show the speed, and what each end supports and advertises."""
     if isinstance(link.link_bps, Known):
-        yield Evidence.of(link.link_bps, f"{_gbps(link.link_bps.value)} now")
+        yield Evidence.of(link.link_bps, f"{gbps(link.link_bps.value)} now")
     for whose, observed in (
         ("supported here", link.supported.bps),
         ("advertised here", link.advertised.bps),
@@ -102,16 +103,13 @@ def _evidence(link: Link) -> Iterator[Evidence]:
         if observed is link.advertised.bps and observed == link.supported.bps:
             continue
         if isinstance(observed, Known) and observed.value:
-            yield Evidence.of(observed, f"{whose}: {', '.join(map(_gbps, observed.value))}")
+            yield Evidence.of(observed, f"{whose}: {', '.join(map(gbps, observed.value))}")
 
 
-def _remedies(link: Link, now: int, both: int) -> tuple[Remedy, ...]:
-    if both == now:
-        text = "connect it to a faster port; this port has no fault"
-        return (Remedy(text=text, by_hand=ByHand.HARDWARE),)
+def _remedies(link: Link, both: int) -> tuple[Remedy, ...]:
     advertised = link.advertised.bps
     if isinstance(advertised, Known) and both not in advertised.value:
-        text = f"advertise all speeds again: {_gbps(both)} is not among those advertised here"
+        text = f"advertise all speeds again: {gbps(both)} is not among those advertised here"
         again = ethtool_command("-s", link.netdev, "autoneg", "on")
         step = StepCall.of("link_mode", netdev=link.netdev, autoneg=True)
         return (Remedy(text=text, commands=(again,), danger=Danger.DROPS_LINK, steps=(step,)),)
@@ -129,7 +127,7 @@ def _by_hand(link: Link, bps: int) -> tuple[Remedy, ...]:
         "-s", link.netdev, "speed", str(bps // 10**6), "duplex", "full", "autoneg", "off"
     )
     text = (
-        f"set both ends to {_gbps(bps)} by hand, the switch port included: if one end is forced "
+        f"set both ends to {gbps(bps)} by hand, the switch port included: if one end is forced "
         "and the other negotiates, the link stays slow or down"
     )
     step = StepCall.of(
@@ -138,7 +136,8 @@ def _by_hand(link: Link, bps: int) -> tuple[Remedy, ...]:
     return (Remedy(text=text, commands=(forced,), danger=Danger.DROPS_LINK, steps=(step,)),)
 
 
-def _gbps(bps: int) -> str:
+def gbps(bps: int) -> str:
+    """Write a speed: `25 Gb/s`."""
     return f"{bps / 1e9:g} Gb/s"
 
 
@@ -148,7 +147,7 @@ RULE = PortRule(
     why="The link speed limits all traffic of the port. Autonegotiation selects the fastest mode "
     "that both ends advertise. A mode that is not advertised, a cable that does not support "
     "it, or a port that negotiates with one that does not, leaves a 25 Gb/s port at 10 or 1 "
-    "Gb/s. A fast port on a slower switch is not a fault, but it is a ceiling.",
+    "Gb/s.",
     source="IEEE 802.3 clause 73; https://docs.kernel.org/networking/ethtool-netlink.html "
     "(LINKMODES_GET)",
     price="lowest ceiling of the path now, and at the best speed that both ends offer",

@@ -165,7 +165,8 @@ def _where_to_look(exam: FigureExam, *, is_reported: bool) -> Iterator[Remedy]:
         yield Remedy(
             text=f"find the port of {link_bps / 1e9:g} Gb/s on the way: ask the peer and each "
             "switch between for the speed of its ports, and look whether the traffic leaves by "
-            "the port that is meant (`ip route get PEER`)",
+            "the port that is meant (Linux: `ip route get PEER`; Windows: `Find-NetRoute "
+            "-RemoteIPAddress PEER`)",
             by_hand=ByHand.FAR_END,
         )
     if is_reported and instance is None:
@@ -183,8 +184,9 @@ def _where_to_look(exam: FigureExam, *, is_reported: bool) -> Iterator[Remedy]:
     if exam.question.purpose is not Purpose.DPDK:
         yield Remedy(
             text="check the tool: one stream, or streams that share one thread (iperf3 before "
-            "3.16), are limited by one core; see whether a thread runs at 100 % (`top -H`), "
-            "and measure with several processes",
+            "3.16), are limited by one core; see whether a thread runs at 100 % (Linux: "
+            "`top -H`; Windows: `Get-Counter '\\Thread(iperf3*)\\% Processor Time'`; ESXi: "
+            "`esxtop`), and measure with several processes",
             by_hand=ByHand.WORKLOAD,
         )
     yield Remedy(

@@ -2,18 +2,28 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.link import Links
 from wirespeed.facts.pci import Pci
 from wirespeed.facts.pci_config import ASPM, PciConfig
 from wirespeed.facts.pci_links import has_state
 from wirespeed.model.command import Command
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import known
+from wirespeed.model.observed import Known, known
 from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
+SMALL_BUFFER_BPS = 5e9
 FILES = {"L0s": ("l0s_aspm",), "L1": ("l1_aspm",), "L0s and L1": ("l0s_aspm", "l1_aspm")}
+
+
+def _severity(exam: PortExam) -> Severity:
+    """Tell a fast card, whose load keeps the link awake, from one with a small buffer."""
+    link = exam.host[Links].by_netdev.get(exam.port.netdev or "")
+    link_bps = link.link_bps if link is not None else None
+    is_slow = isinstance(link_bps, Known) and 0 < link_bps.value <= SMALL_BUFFER_BPS
+    return Severity.RISK if exam.question.purpose is not None or is_slow else Severity.NOTE
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -37,7 +47,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             continue
         switches = [f"/sys/bus/pci/devices/{lower}/link/{name}" for name in FILES[states]]
         yield exam.finding(
-            Severity.RISK,
+            _severity(exam),
             (
                 Evidence(
                     found=f"the link at {lower} may enter {states}",
@@ -46,7 +56,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 ),
             ),
             so="a frame that arrives after an idle period waits until the link is awake, "
-            + ("a few to tens of microseconds" if both else "up to a few microseconds"),
+            + ("a few to tens of microseconds" if both else "up to a few microseconds")
+            + ", in the card's receive buffer, and is lost where that is full by then",
             remedies=(
                 Remedy(
                     text="keep the link awake until the next boot; to keep it awake for good, boot "
@@ -63,8 +74,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     ),
                 ),
             ),
-            unpriced="it costs latency after an idle period, and nothing under load: measure the "
-            "latency with the link awake, and without",
+            unpriced="it costs latency after an idle period, frames where the buffer is short, and "
+            "nothing under steady load: measure with the link awake, and without",
         )
 
 
@@ -73,10 +84,12 @@ RULE = PortRule(
     title="PCIe power saving (ASPM) enabled",
     why="Active state power management (ASPM) lets a link sleep between packets. Waking takes up "
     "to a few microseconds from L0s and longer from L1, and an occasional frame waits for "
-    "all of it. Under load the link does not sleep.",
+    "all of it. Under steady load the link does not sleep. Traffic in bursts lets it: cards of "
+    "up to 5 Gb/s hold a few hundred microseconds or less, and lose what comes beyond that.",
     source="PCI Express Base Specification 5.0, section 5.4.1; "
-    "https://kernel.org/doc/Documentation/ABI/testing/sysfs-bus-pci (link/l1_aspm)",
+    "https://kernel.org/doc/Documentation/ABI/testing/sysfs-bus-pci (link/l1_aspm); "
+    "https://github.com/freebsd/freebsd-src/pull/2318 (I225 and I226 miss frames with ASPM)",
     purposes=frozenset({Purpose.LATENCY, Purpose.DPDK}),
-    explains=(Symptom.LOW_FIGURE,),
+    explains=(Symptom.LOW_FIGURE, Symptom.CARD_BUFFER_FULL),
     check=_check,
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wirespeed.ceilings.tcp import (
+    UNSCALED_WINDOW_BYTES,
     bandwidth_delay_bytes,
     longest_rtt_s,
     tcp_payload_bytes,
@@ -12,7 +13,7 @@ from wirespeed.ceilings.tcp import (
 )
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.link import Links
-from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.facts.sysctl import WINDOW_SCALING, Sysctls, sysctl_remedy
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import Change, Evidence, Finding, Severity
@@ -45,6 +46,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
     if link_bps <= 0:
         raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
+    if exam.host[Sysctls].scales_no_window:
+        raise DoesNotApplyError(
+            f"{WINDOW_SCALING} is 0: a window ends at {UNSCALED_WINDOW_BYTES} bytes, whatever the "
+            "buffer"
+        )
     buffers = tuple(_buffers(exam.host))
     linked = Evidence(found=f"link of {link_bps / 1e9:g} Gb/s", source=link.link_bps.source)
     frame_bytes, rtt_s = exam.question.frame_bytes, exam.question.rtt_s

@@ -2,32 +2,31 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
+from wirespeed.ceilings.tcp import UNSCALED_WINDOW_BYTES
+from wirespeed.facts.sysctl import WINDOW_SCALING, Sysctls, sysctl_remedy
 from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import HostExam, HostRule
 from wirespeed.model.symptom import Symptom
 
-NAME = "net.ipv4.tcp_window_scaling"
-LARGEST_WINDOW_BYTES = 65535
-"""What 16 bits hold: RFC 9293 section 3.1."""
-
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    scaling = exam.host[Sysctls].number(NAME)
+    scaling = exam.host[Sysctls].number(WINDOW_SCALING)
     if known(scaling, "whether windows are scaled"):
         return
     rtt_s = exam.question.rtt_s
     bound = "65535 bytes per round trip"
     if rtt_s is not None:
-        bound = f"{LARGEST_WINDOW_BYTES * 8 / rtt_s / 1e9:.3g} Gb/s at {rtt_s * 1e3:g} ms"
+        bound = f"{UNSCALED_WINDOW_BYTES * 8 / rtt_s / 1e9:.3g} Gb/s at {rtt_s * 1e3:g} ms"
     yield exam.finding(
         Severity.FAULT,
-        (Evidence(found=f"{NAME} is 0", source=scaling.source),),
-        so=f"one connection carries at most {bound}",
+        (Evidence(found=f"{WINDOW_SCALING} is 0", source=scaling.source),),
+        so=f"one connection carries at most {bound}, whatever its buffers",
         remedies=(
-            sysctl_remedy("turn window scaling on; it applies to new connections", (NAME, "1")),
+            sysctl_remedy(
+                "turn window scaling on; it applies to new connections", (WINDOW_SCALING, "1")
+            ),
         ),
         unpriced=f"one connection carries at most {bound}; many together may fill the link",
     )

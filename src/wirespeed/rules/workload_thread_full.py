@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from wirespeed.facts.workload import POLLS, SOURCE, Thread, Workload
+from wirespeed.facts.workload import SOURCE, Thread, Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
@@ -21,8 +21,12 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     threads = known(workload.threads, "which threads are busy")
     if question.workload is not None:
         threads = known(workload.of_process(question.workload), "threads of the workload")
-    polling = {thread.pid for thread in threads if POLLS.match(thread.name)}
-    full = [thread for thread in threads if _is_full(thread) and thread.pid not in polling]
+    polling = {thread.pid for thread in threads if thread.polls_beside}
+    full = [
+        thread
+        for thread in threads
+        if _is_full(thread) and not thread.polls and thread.pid not in polling
+    ]
     if not full:
         return
     is_named = question.workload is not None or any(thread.moves_frames for thread in full)
@@ -83,6 +87,7 @@ RULE = HostRule(
     source="https://github.com/esnet/iperf/releases/tag/3.16; "
     "https://github.com/esnet/iperf/issues/289; https://github.com/esnet/iperf/issues/1870; "
     "proc(5): utime, stime",
+    shows=(Symptom.THREAD_FULL,),
     explains=(Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.facts.counters_loss import SILENT_SHARE
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -9,6 +10,7 @@ from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.esxi.facts.esxi_uplinks import EsxiUplink, EsxiUplinks
 from wirespeed.platforms.esxi.facts.vsphere import by_vsphere, is_esxi
 
+RECEIVED = "Packets received"
 NO_ROOM = (
     "Receive packets dropped",
     "Receive over errors",
@@ -54,8 +56,12 @@ def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Ite
             ByHand.HARDWARE,
         ),
     ):
-        found = [f"{name}: {counters[name]}" for name in names if counters.get(name)]
-        if found:
+        lost = {name: counters[name] for name in names if counters.get(name)}
+        share = _share(max(lost.values(), default=0), counters.get(RECEIVED))
+        if lost and (share is None or share >= SILENT_SHARE):
+            found = [f"{name}: {count}" for name, count in lost.items()]
+            if share is not None:
+                found[0] += f", with {RECEIVED}: {counters[RECEIVED]}"
             yield exam.finding(
                 Severity.RISK,
                 (
@@ -68,6 +74,11 @@ def _judged(exam: HostExam, uplink: EsxiUplink, counters: dict[str, int]) -> Ite
                 unpriced="the counters start when the driver is loaded: how fast they grow is "
                 "not known",
             )
+
+
+def _share(lost: int, received: int | None) -> float | None:
+    """Give the lost ones as a share of all that came, 0 to 1; None: nothing else was counted."""
+    return lost / (lost + received) if received else None
 
 
 def _pause(uplink: EsxiUplink) -> Iterator[Evidence]:
