@@ -125,7 +125,8 @@ RULE = HostRule(
     "each on 8 cores carried live migrations with 12 % of the CPU; the default took 22 %.",
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
-    "standardized-inf-keywords-for-rss",
+    "standardized-inf-keywords-for-rss; https://learn.microsoft.com/powershell/module/netadapter/"
+    "set-netadapterrss (MaxProcessors: as many serve one adapter at the same time)",
     price=f"Bound: {FORMULA}.",
     explains=(Symptom.LOW_FIGURE,),
     check=_check,

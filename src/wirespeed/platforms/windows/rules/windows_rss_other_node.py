@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
@@ -15,6 +16,8 @@ from wirespeed.platforms.windows.facts.windows_host import WindowsHost, require_
 from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, WindowsQueues
 
 MOST_SHOWN = 8
+MOST_SHARE = 0.5
+FORMULA = "published: TCP at 40 and 100 Gb/s was up to 2 times slower"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -68,8 +71,11 @@ def _card(exam: HostExam, card: WindowsAdapter) -> Iterator[Finding]:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="it depends on the host: TCP at 40 and 100 Gb/s was measured up to 2 times slower "
-        "elsewhere. Compare both with `wirespeed measure command`",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST, MOST_SHARE, "of what cores of the card's node receive", FORMULA
+            ),
+        ),
     )
 
 
@@ -82,6 +88,7 @@ RULE = HostRule(
     source="https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddndis/"
     "ns-ntddndis-_ndis_rss_processor (PreferenceIndex); https://fasterdata.es.net/host-tuning/linux/"
     "100g-tuning/interrupt-binding/ (2 times slower)",
+    price=f"Bound: half; {FORMULA}.",
     explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -1,12 +1,13 @@
 """SMB by TCP where RDMA is there: at both ends, or at this one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import known, value_or_none
+from wirespeed.model.observed import Known, Observed, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
@@ -25,6 +26,9 @@ from wirespeed.platforms.windows.facts.windows_smb import (
 LOOK = Command(
     argv=("Get-SmbMultichannelConnection", "-IncludeNotSelected:$true"), shell=Shell.POWERSHELL
 )
+ONE_CORE_BPS = 4.5e9
+"""The least that the SMB document saw of one core that receives by TCP."""
+FORMULA = "1 - 4.5 Gb/s, what one core received by TCP where it was measured / speed"
 UNPRICED = (
     "what TCP costs here depends on the CPU: measure a copy with `wirespeed measure command`, with "
     "RDMA and without"
@@ -86,6 +90,7 @@ def _unseen(exam: HostExam, adapter: WindowsAdapter, end: str, source: str) -> F
         exam,
         Severity.RISK,
         name,
+        (adapter.link_bps,),
         (
             Evidence(found=f"RDMA of {name} is on", source=RDMA_SOURCE),
             Evidence(found=f"SMB's {end} finds {name} not capable of RDMA", source=source),
@@ -138,6 +143,7 @@ def _not_used(exam: HostExam, selected: list[SmbPair], by_rdma: list[SmbPair]) -
         exam,
         Severity.FAULT,
         server,
+        [bps for pair in by_rdma for bps in (pair.client_bps, pair.server_bps)],
         (
             *(Evidence(found=f"selected: {path}, by TCP", source=SOURCE) for path in by_tcp[:4]),
             *(Evidence(found=f"RDMA at both ends: {path}", source=SOURCE) for path in both[:4]),
@@ -163,6 +169,7 @@ def _not_offered(exam: HostExam, selected: list[SmbPair]) -> Finding:
         exam,
         Severity.NOTE,
         server,
+        [pair.client_bps for pair in selected],
         (
             *(
                 Evidence(found=f"selected: {path_of(exam.host, pair)}, by TCP", source=SOURCE)
@@ -187,12 +194,22 @@ def _finding(
     exam: HostExam,
     severity: Severity,
     where: str,
+    speeds: Iterable[Observed[int]],
     evidence: tuple[Evidence, ...],
     so: str,
     remedy: Remedy,
 ) -> Finding:
+    best = max((bps.value for bps in speeds if isinstance(bps, Known)), default=ONE_CORE_BPS)
+    of = "of what the interface carries, if the disks are as fast"
+    bound = Bound.of_share(Limit.AT_MOST, 1 - ONE_CORE_BPS / best, of, FORMULA)
     return exam.finding(
-        severity, evidence, so=so, where=where, remedies=(remedy,), unpriced=UNPRICED
+        severity,
+        evidence,
+        so=so,
+        where=where,
+        remedies=(remedy,),
+        bounds=(bound,) if best > ONE_CORE_BPS else (),
+        unpriced=UNPRICED,
     )
 
 
@@ -224,5 +241,6 @@ RULE = HostRule(
     "https://github.com/namjaejeon/ksmbd/issues/450; "
     "https://github.com/microsoft/Validate-DCB/issues/53; "
     "`High performance live migration done right means using SMB Direct`",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
+from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known, value_or_none
 from wirespeed.model.powershell import WILDCARDS, exactly
@@ -10,6 +12,7 @@ from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_sriov import (
     HOST_SOURCE,
@@ -27,6 +30,9 @@ from wirespeed.platforms.windows.facts.windows_switches import SOURCE as SWITCH_
 
 MELLANOX = 0x15B3
 UNKNOWN = "Unknown"
+ONE_CORE_BPS = 3e9
+"""Least that is published for a core that forwards for guests (source: the rule's)."""
+FORMULA = "1 - 3 Gb/s, the least that is published for one core / speed of the card"
 IN_BIOS = {
     "MissingAcs": (
         "the PCI Express path to this card lacks Access Control Services, and so it offers no VFs",
@@ -241,9 +247,21 @@ def _off(
         so=so,
         where=shown(where, 60),
         remedies=(remedy,),
+        bounds=_bounds(exam.host),
         unpriced="how much the host's cores forward instead is not known: measure a guest's "
         "transfer before and after, with `wirespeed measure command`",
     )
+
+
+def _bounds(host: HostFacts) -> tuple[Bound, ...]:
+    """What a guest misses at most: one core forwards for it at least as much as is published."""
+    switches = host[WindowsSwitches].known()
+    cards = [card for switch in switches for card in cards_of_switch(host, switch)]
+    best = max((card.shown_bps for card in cards if card.shown_bps), default=ONE_CORE_BPS)
+    if best <= ONE_CORE_BPS:
+        return ()
+    of = "of what the fastest card below a switch brings to one guest"
+    return (Bound.of_share(Limit.AT_MOST, 1 - ONE_CORE_BPS / best, of, FORMULA),)
 
 
 RULE = HostRule(
@@ -256,6 +274,8 @@ RULE = HostRule(
     source="https://learn.microsoft.com/archive/blogs/jhoward/"
     "everything-you-wanted-to-know-about-sr-iov-in-hyper-v-part-8; "
     "https://learn.microsoft.com/windows/win32/fwp/wmi/netadaptercimprov/"
-    "msft-netadapterhardwareinfosettingdata (SriovSupport)",
+    "msft-netadapterhardwareinfosettingdata (SriovSupport); https://argonsys.com/microsoft-cloud/"
+    "library/synthetic-accelerations-in-a-nutshell-windows-server-2012/ (3 to 5 Gb/s of one core)",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from wirespeed.facts.virtualization_wsl import Wsl
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
@@ -14,13 +15,19 @@ from wirespeed.model.shown import shown
 from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import SOURCE as ADAPTERS_SOURCE
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
-from wirespeed.platforms.windows.facts.windows_behind import cards_of_switch, fast_cards
+from wirespeed.platforms.windows.facts.windows_behind import (
+    NOMINAL_BPS,
+    cards_of_switch,
+    fast_cards,
+)
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBinding, WindowsBindings
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_switches import ADAPTERS_SOURCE as GUESTS_SOURCE
 from wirespeed.platforms.windows.facts.windows_switches import SOURCE, WindowsSwitches
 
 NAME = "wirespeed-external"
+OF_SOFTWARE = "1 - 10 Gb/s, what software forwarded where it was measured / speed of the card"
+OF_OTHER = "1 - speed of the fastest other card below a switch / speed of the card"
 COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -67,9 +74,21 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         "measured; no switch uses the card",
         where=host.name,
         remedies=(_remedy(host, card, has_guests=bool(guests)),),
+        bounds=_bounds(host, card, bound),
         unpriced="how much of this traffic is for the card is not known: measure before and after, "
         "with `wirespeed measure command`",
     )
+
+
+def _bounds(host: HostFacts, card: WindowsAdapter, bound: set[str]) -> tuple[Bound, ...]:
+    """What the card would add, to what software forwards or another card carries."""
+    others = [one.shown_bps for one in host[WindowsAdapters].known() if one.guid in bound]
+    now_bps = max((bps for bps in others if bps), default=None) if bound else NOMINAL_BPS
+    if now_bps is None:
+        return ()
+    share = 1 - now_bps / known(card.link_bps, card.name)
+    formula = OF_OTHER if bound else OF_SOFTWARE
+    return (Bound.of_share(Limit.AT_MOST, share, "of what the card carries", formula),)
 
 
 def _gigabits(card: WindowsAdapter) -> str:
@@ -174,6 +193,7 @@ RULE = HostRule(
     "create-a-virtual-switch-for-hyper-v-virtual-machines; https://learn.microsoft.com/azure/"
     "azure-local/concepts/host-network-requirements (fast cards for storage beside others for "
     "guests)",
+    price=f"Bound, of switches without a card: {OF_SOFTWARE}; of others: {OF_OTHER}.",
     explains=(Symptom.CARD_BYPASSED, Symptom.LOW_FIGURE),
     first=(Symptom.FOREIGN_FILTER,),
     check=_check,
