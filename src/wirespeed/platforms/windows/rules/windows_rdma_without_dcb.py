@@ -123,9 +123,10 @@ def _remedy(priority: int | None, wanted: frozenset[int]) -> Remedy:
     else:
         best = OF_MICROSOFT if priority is None else priority
     return Remedy(
-        text=f"use priority {best} for SMB Direct everywhere: Install-WindowsFeature "
-        "Data-Center-Bridging if it is missing, New-NetQosPolicy SMB -NetDirectPortMatchCondition "
-        f"445 -PriorityValue8021Action {best}, Enable-NetQosFlowControl -Priority {best}, "
+        text=f"use priority {best} for SMB Direct everywhere: on a server, Install-WindowsFeature "
+        "Data-Center-Bridging if it is missing; then New-NetQosPolicy SMB "
+        f"-NetDirectPortMatchCondition 445 -PriorityValue8021Action {best}, "
+        f"Enable-NetQosFlowControl -Priority {best}, "
         "Disable-NetQosFlowControl for the others, Set-NetQosDcbxSetting -Willing $false, "
         "Enable-NetAdapterQos on each port; and set the same on every switch port between, in a "
         "VLAN that carries priorities",
