@@ -252,13 +252,13 @@ def test_a_filter_of_a_maker_with_several_pci_vendors_is_at_home_by_name():
 )  # fmt: skip
 def test_flow_control_in_operation(said: str, priorities: set[int]):
     row = {"Guid": BRACED, "Enabled": True, "FlowControl": said}
-    qos = WindowsDcb.parse(capture_of(qos=[row])).qos_of(CARD)
+    qos = WindowsDcb.parse(capture_of(qos=[row])).qos[CARD]
     assert qos.operational_pfc == Known(frozenset(priorities), "Get-NetAdapterQos")
 
 
 def test_flow_control_in_words_of_another_language_is_unreadable():
     row = {"Guid": BRACED, "Enabled": True, "FlowControl": "우선 순위 3 사용"}
-    qos = WindowsDcb.parse(capture_of(qos=[row])).qos_of(CARD)
+    qos = WindowsDcb.parse(capture_of(qos=[row])).qos[CARD]
     assert isinstance(qos.operational_pfc, Unreadable)
 
 

@@ -135,7 +135,8 @@ def state_of(told: Told, step: Step) -> State:
     if isinstance(step, WindowsTeamBalancing):
         return {"algorithm": "Dynamic"}
     if isinstance(step, WindowsRss):
-        return {"enabled": "-Enabled" not in told.remedy.commands[0].line(), "queues": 1}
+        is_on = "-Enabled" not in told.remedy.commands[0].line()
+        return {"enabled": is_on, "queues": 1, "max_processors": 1}
     section = told.capture.section(SECTIONS.get(kind, "-"), getattr(step, "netdev", "-"))
     found = step.parse(section) if section else None
     if isinstance(found, Known):

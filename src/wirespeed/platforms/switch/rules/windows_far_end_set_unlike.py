@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.model.bound import Bound, BoundUnit, Limit
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import CannotTellError, known, value_or_none
-from wirespeed.model.rule import HostExam, HostRule
-from wirespeed.model.shown import shown
+from wirespeed.model.observed import CannotTellError, Known, known, value_or_none
+from wirespeed.model.rule import HostExam, HostRule, of_each
 from wirespeed.model.symptom import Symptom
+from wirespeed.model.units import line_rate_pps
 from wirespeed.platforms.switch.facts.switchport_port import most_bps, without_negotiation
 from wirespeed.platforms.switch.facts.windows_far_end import WindowsPair, windows_pairs
 from wirespeed.platforms.windows.facts.windows_adapters import SOURCE, WindowsAdapter
@@ -19,17 +20,7 @@ DOWN = "Disconnected"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    unknown: CannotTellError | None = None
-    found = 0
-    for pair in windows_pairs(exam.host):
-        try:
-            for finding in _pair(exam, pair):
-                found += 1
-                yield finding
-        except CannotTellError as error:
-            unknown = unknown or error
-    if unknown is not None and not found:
-        raise unknown
+    yield from of_each(windows_pairs(exam.host), lambda pair: _pair(exam, pair))
 
 
 def _pair(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
@@ -43,7 +34,8 @@ def _pair(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
 
 
 def _no_link(exam: HostExam, pair: WindowsPair) -> Finding:
-    set_bps = value_or_none(pair.port.set_bps)
+    port_bps = pair.port.set_bps
+    set_bps = port_bps.value if isinstance(port_bps, Known) else None
     return exam.finding(
         Severity.FAULT,
         (
@@ -53,10 +45,26 @@ def _no_link(exam: HostExam, pair: WindowsPair) -> Finding:
             ),
             Evidence(found="no link", source=SOURCE),
         ),
-        so="the card waits for a negotiation that this port does not send, and gets no link",
-        where=shown(pair.adapter.name, 60),
-        remedies=(_both(set_bps),),
-        unpriced="the speed that the link should have is not known",
+        so="a card that negotiates gets no link at this port, which sends no negotiation",
+        where=pair.adapter.name,
+        remedies=(
+            _both(
+                set_bps,
+                ". If the card is set to that speed already, check the cable and the modules",
+            ),
+        ),
+        bounds=tuple(
+            Bound(
+                limit=Limit.EXACTLY,
+                value=float(line_rate_pps(bps, exam.question.frame_bytes)),
+                unit=BoundUnit.LOAD_PPS,
+                of="each way: without a link nothing is carried",
+                formula="line rate at the speed that the port is set to",
+            )
+            for bps in ((set_bps,) if set_bps else ())
+        ),
+        unpriced="the speed that the port is set to is not known: look at its configuration on the "
+        "switch",
     )
 
 
@@ -78,11 +86,12 @@ def _slow(exam: HostExam, pair: WindowsPair) -> Iterator[Finding]:
             Evidence(found=f"{port.name} is made for {_g(theirs)}", source=port.is_up.source),
             Evidence(found=f"{pair.place} negotiates", source=port.autonegotiation.source),
             Evidence(
-                found=f"the mlx5 card supports {_g(own)}; it runs at {_g(now)}", source=SOURCE
+                found=f"the mlx5 card supports at least {_g(own)}; it runs at {_g(now)}",
+                source=SOURCE,
             ),
         ),
         so=f"the link runs at {_g(now)} of the {_g(both)} that both ends support",
-        where=shown(card.name, 60),
+        where=card.name,
         remedies=(_both(both),),
         changes=tuple(
             Change(after=ethernet_ceiling(both, exam.question.frame_bytes, side, "both ends set"))
@@ -101,12 +110,12 @@ def _least(card: WindowsAdapter) -> int:
     return DRIVERS[driver.lower()]
 
 
-def _both(bps: int | None) -> Remedy:
-    gigabits = "SPEED" if bps is None else f"{bps // 10**9}G"
+def _both(bps: int | None, otherwise: str = "") -> Remedy:
+    gigabits = "SPEED" if bps is None else f"{bps / 1e9:g}G"
     return Remedy(
         text="set both ends to the same, as one change with one undo: `wirespeed link HOST "
         f"ADAPTER SWITCH --speed {gigabits}` (it sets a Mellanox card with mlx5cmd); setting "
-        "one end alone leaves no link",
+        f"one end alone leaves no link{otherwise}",
         by_hand=ByHand.FAR_END,
     )
 
@@ -123,7 +132,8 @@ RULE = HostRule(
     "ends set to 10 Gb/s the link comes up. Windows does not report the speed that the card "
     "is set to: only the missing link at such a port shows it.",
     source="`Force Mellanox ConnectX-4 Lx 25Gbps to 10Gbps speed`; IEEE 802.3 clauses 37 and 73",
-    price="line rate now and at the best speed that both ends are set for",
+    price="line rate now and at the best speed that both ends support; without a link, the line "
+    "rate at the speed that the port is set to",
     explains=(Symptom.NO_LINK, Symptom.SLOW_LINK),
     check=_check,
 )

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import WindowsFact
-from wirespeed.model.observed import Known, Observed, Unreadable, known, read_as
+from wirespeed.model.observed import Known, Observed, Unreadable, read_as
 from wirespeed.platforms.windows.facts.windows_rows import Row, by_guid, rows_of
 
 RDMA_SOURCE = "Get-NetAdapterRdma"
@@ -105,14 +105,6 @@ Section windows-dcbx {
             smb_direct_priority=_smb(rows_of(capture, "windows-qos-policies", POLICY_SOURCE)),
             is_dcbx_willing=_willing(rows_of(capture, "windows-dcbx", DCBX_SOURCE)),
         )
-
-    def qos_of(self, guid: str) -> AdapterQos:
-        """Give DCB of one adapter. Raises CannotTellError if Windows did not report it."""
-        if guid in self.qos:
-            return self.qos[guid]
-        known(self.qos_rows, "DCB of the adapters")
-        off: Observed[bool] = Known(False, QOS_SOURCE)
-        return AdapterQos(off, Known(frozenset(), QOS_SOURCE))
 
 
 def _qos(row: Row) -> AdapterQos:

@@ -44,14 +44,14 @@ def _finding(
         Severity.RISK,
         tuple(
             Evidence(
-                found=f"{shown(component, 40)} ({shown(binding.display_name, 60)}) on "
+                found=f"{shown(component)} ({shown(binding.display_name, 60)}) on "
                 f"{shown(adapter.name, 60)}, {shown(adapter.description, 60)}",
                 source=SOURCE,
             )
             for adapter, binding in where
         ),
         so=f"this filter is made for {maker} cards"
-        + (", but is bound to another maker's card too" if on_card else "")
+        + (", and is bound to another maker's card" if on_card else "")
         + (
             ": Windows may crash when a binding changes, for example when a virtual switch is "
             "created, and adapter properties may revert"
@@ -71,7 +71,7 @@ def _finding(
 
 def _remedy(text: str, component: str, where: list[WindowsAdapter]) -> Remedy:
     if not COMPONENT.fullmatch(component) or not all(a.has_safe_name for a in where):
-        return Remedy(text=text, by_hand=ByHand.NO_NAME)
+        return Remedy(text=text, danger=Danger.DROPS_LINK, by_hand=ByHand.NO_NAME)
     adapters = list(dict.fromkeys(a.description for a in where))
     return Remedy(
         text=text,

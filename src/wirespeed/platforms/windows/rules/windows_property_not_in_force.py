@@ -18,6 +18,7 @@ from wirespeed.platforms.windows.facts.windows_advanced import (
     WindowsAdvanced,
 )
 from wirespeed.platforms.windows.facts.windows_behind import is_below_switch
+from wirespeed.platforms.windows.facts.windows_bindings import SOURCE as BINDINGS_SOURCE
 from wirespeed.platforms.windows.facts.windows_bindings import WindowsBindings
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_offloads import (
@@ -28,6 +29,7 @@ from wirespeed.platforms.windows.facts.windows_offloads import (
 from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, WindowsQueues
 
 ON = "1"
+NOT_IN_FORCE = "the setting that was made is not in force"
 KEYWORD = re.compile(r"\*?[A-Za-z0-9_]{1,64}")
 VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 OF_RSC = {
@@ -35,11 +37,12 @@ OF_RSC = {
     "VPN), and remove it if it is not needed",
     "NDISCompatibility": "find the filter that is bound to the adapter and older than NDIS 6.30 "
     "(Get-NetAdapterBinding; an old Npcap, say), update or unbind it, and update the card's driver",
-    "ForwardingEnabled": "nothing, if this host forwards: what is forwarded must not be joined; "
-    "otherwise switch forwarding off on this interface (Set-NetIPInterface)",
+    "ForwardingEnabled": "leave it off if this host forwards: what is forwarded must not be "
+    "joined; otherwise switch forwarding off on this interface (Set-NetIPInterface -Forwarding "
+    "Disabled)",
     "NetOffloadGlobalDisabled": "switch it on for the host: Set-NetOffloadGlobalSetting "
     "-ReceiveSegmentCoalescing Enabled",
-    "Capability": "nothing: the adapter cannot do it as it is set up now",
+    "Capability": "leave it off: the adapter does not offer it as it is set up now",
 }
 """Of MSFT_NetAdapterRscSettingData, and what Get-NetAdapterRsc's reference says of each."""
 ETHERNET_HEADER_BYTES = 14
@@ -52,7 +55,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     cards = host[WindowsAdapters].cards()
     if not cards:
         raise DoesNotApplyError("the capture has no card on the Windows side")
-    wanted = dict(text.split("=", 1) for text in exam.question.wanted if "=" in text)
+    given = (text.partition("=") for text in exam.question.wanted)
+    wanted = {keyword: value for keyword, equals, value in given if equals}
     nowhere = set(wanted)
     for card in cards:
         properties = host[WindowsAdvanced].of(card.guid)
@@ -60,28 +64,26 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             had = properties.get(keyword.lower())
             nowhere -= {keyword} if had is not None else set()
             if had is not None and had.value != value:
-                yield _finding(exam, card, had, value, f"you want {value}", "as you gave it")
+                seen = Evidence(found=f"you want {shown(value)}", source="as you gave it")
+                so = "the property does not have the value that you want"
+                yield _finding(exam, card, had, value, seen, so)
         for keyword, is_on, source in _in_force(host, card):
             had = properties.get(keyword)
             if had is not None and had.value == ON and is_on == Known(False, source):
                 if reason := _reason(host, card, keyword):
                     yield _suspended(exam, card, had, reason)
                 else:
-                    yield _finding(exam, card, had, ON, "it is not in force", source)
+                    seen = Evidence(found="it is not in force", source=source)
+                    yield _finding(exam, card, had, ON, seen, NOT_IN_FORCE)
         jumbo, mtu = properties.get("*jumbopacket"), card.mtu_bytes
         if jumbo is not None and jumbo.value.isdecimal() and isinstance(mtu, Known):
             asked = int(jumbo.value[:6])
             if mtu.value < asked - ETHERNET_HEADER_BYTES and card.is_up:
-                text = f"its MTU is {mtu.value}"
-                yield _finding(exam, card, jumbo, jumbo.value, text, mtu_source(card))
+                seen = Evidence.of(mtu, f"MtuSize is {mtu.value}")
+                yield _finding(exam, card, jumbo, jumbo.value, seen, NOT_IN_FORCE)
     if nowhere:
-        names = ", ".join(shown(keyword, 60) for keyword in sorted(nowhere))
+        names = ", ".join(shown(keyword) for keyword in sorted(nowhere))
         raise CannotTellError(f"no card has a property {names}", SOURCE)
-
-
-def mtu_source(card: WindowsAdapter) -> str:
-    """Command that shows a card's MTU."""
-    return f"Get-NetIPInterface -InterfaceIndex {card.index}"
 
 
 def _in_force(host: HostFacts, card: WindowsAdapter) -> Iterator[tuple[str, Observed[bool], str]]:
@@ -113,13 +115,14 @@ def _suspended(exam: HostExam, card: WindowsAdapter, had: AdvancedProperty, reas
     return exam.finding(
         Severity.NOTE,
         (
-            Evidence(found=f"{shown(had.keyword, 40)} is {ON}", source=SOURCE),
+            Evidence(found=f"{shown(had.keyword)} is {ON}", source=SOURCE),
             Evidence(found=f"it is not in operation: {reason}", source=RSC_SOURCE),
         ),
-        so="Windows keeps it off while that lasts; a restart of the adapter changes nothing",
+        so="Windows keeps RSC off for this reason; a restart of the adapter does not switch it on",
         where=shown(card.name, 60),
         remedies=(Remedy(text=OF_RSC[reason], by_hand=ByHand.FIND_FIRST),),
-        unpriced="without it the host receives each TCP segment by itself, which costs CPU time",
+        unpriced="without RSC the host receives each TCP segment by itself, which costs CPU time: "
+        "compare with and without by `wirespeed measure command`",
     )
 
 
@@ -128,13 +131,13 @@ def _finding(
     card: WindowsAdapter,
     had: AdvancedProperty,
     value: str,
-    seen: str,
-    source: str,
+    seen: Evidence,
+    so: str,
 ) -> Finding:
     filters = exam.host[WindowsBindings].all
     foreign = sorted(
         {
-            shown(b.component_id, 40)
+            shown(b.component_id)
             for b in (filters.value if isinstance(filters, Known) else ())
             if b.guid == card.guid and b.is_enabled and b.card_vendor and not b.is_own(card)
         }
@@ -142,17 +145,17 @@ def _finding(
     return exam.finding(
         Severity.FAULT,
         (
-            Evidence(found=f"{shown(had.keyword, 40)} is {shown(had.value, 40)}", source=SOURCE),
-            Evidence(found=seen, source=source),
+            Evidence(found=f"{shown(had.keyword)} is {shown(had.value)}", source=SOURCE),
+            seen,
             *(
                 Evidence(
                     found=f"{name}, a filter of another maker, is bound to it",
-                    source="Get-NetAdapterBinding -AllBindings -IncludeHidden",
+                    source=BINDINGS_SOURCE,
                 )
                 for name in foreign
             ),
         ),
-        so="the setting that was made is not in force"
+        so=so
         + (
             ": such a filter has been seen to revert properties of other makers' cards"
             if foreign
@@ -160,28 +163,36 @@ def _finding(
         ),
         where=shown(card.name, 60),
         remedies=(_remedy(card, had, value, foreign),),
+        unpriced="it depends on the property and the traffic: compare before and after by "
+        "`wirespeed measure command`",
     )
 
 
 def _remedy(card: WindowsAdapter, had: AdvancedProperty, value: str, foreign: list[str]) -> Remedy:
     if foreign:
         return Remedy(
-            text="unbind the filter first (windows.foreign_filter), then set the property again: "
-            "with the filter bound, it reverts",
+            text="unbind the filter first, as its own finding says, then set the property again: "
+            "with the filter bound, it may revert",
             by_hand=ByHand.FIND_FIRST,
         )
+    is_set = had.value == value
+    text = (
+        "restart the adapter, so that the driver reads the property again; then check it"
+        if is_set
+        else "set the property, which restarts the adapter; then check that it stayed set"
+    )
     if not card.has_safe_name or not KEYWORD.fullmatch(had.keyword) or not VALUE.fullmatch(value):
-        return Remedy(text="set the property again and restart the adapter", by_hand=ByHand.NO_NAME)
+        return Remedy(text=text, danger=Danger.DROPS_LINK, by_hand=ByHand.NO_NAME)
     adapter = ("-InterfaceDescription", exactly(card.description))
-    if had.value == value:
+    if is_set:
         return Remedy(
-            text="restart the adapter, so that the driver reads the property again; then check it",
+            text=text,
             commands=(_command("Restart-NetAdapter", *adapter, "-Confirm:$false"),),
             danger=Danger.DROPS_LINK,
             by_hand=ByHand.NO_STEP,
         )
     return Remedy(
-        text="set the property, which restarts the adapter; then check that it stayed set",
+        text=text,
         commands=(
             _command(
                 "Set-NetAdapterAdvancedProperty",

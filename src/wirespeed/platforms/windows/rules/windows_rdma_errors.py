@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, known, value_or_none
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.observed import Absent, known
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_statistics import SOURCE, WindowsStatistics
 
+RDMA_SOURCE = f"{SOURCE} | Select-Object -ExpandProperty RdmaStatistics"
 MEANING = {
     "FailedConnectionAttempts": "connections could not be opened",
     "ConnectionErrors": "connections ended with an error",
@@ -30,28 +31,33 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     ]
     if not cards:
         raise DoesNotApplyError("no adapter counts RDMA")
-    for card in cards:
-        yield from _card(exam, card, statistics)
+    yield from of_each(cards, lambda card: _card(exam, card, statistics))
 
 
 def _card(exam: HostExam, card: WindowsAdapter, statistics: WindowsStatistics) -> Iterator[Finding]:
-    counters = statistics.rdma[card.guid]
-    failed = {name: count for name in MEANING if (count := value_or_none(counters[name]))}
+    counted = {
+        name: None if isinstance(one, Absent) else known(one, f"what RDMA of {card.name} counts")
+        for name, one in statistics.rdma[card.guid].items()
+    }
+    failed = {name: count for name in MEANING if (count := counted[name])}
     if not failed:
         return
-    carried = [value_or_none(counters[name]) for name in ("InboundBytes", "OutboundBytes")]
-    is_used = any(count is None or count > 0 for count in carried)
+    carried = [counted[name] for name in ("InboundBytes", "OutboundBytes")]
+    is_used = any(count is None or count for count in carried)
     yield exam.finding(
         Severity.RISK if is_used else Severity.FAULT,
         (
-            *(Evidence(found=f"{name} {count}", source=SOURCE) for name, count in failed.items()),
+            *(
+                Evidence(found=f"{name} {count}", source=RDMA_SOURCE)
+                for name, count in failed.items()
+            ),
             *_carried(carried),
         ),
         so="; ".join(MEANING[name] for name in failed)
         + (
             "; SMB then opens other connections, or continues over TCP"
             if is_used
-            else "; no data was sent by RDMA, so SMB uses TCP"
+            else "; RDMA carried nothing: what tried to use it, such as SMB, uses TCP"
         ),
         where=shown(card.name, 60),
         remedies=(
@@ -69,8 +75,8 @@ def _card(exam: HostExam, card: WindowsAdapter, statistics: WindowsStatistics) -
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="the count starts when the adapter came up: how often connections fail now "
-        "is not known",
+        unpriced="the counts start when the adapter came up: how often connections fail now is not "
+        "known; compare two readings",
     )
 
 
@@ -78,7 +84,7 @@ def _carried(counts: list[int | None]) -> Iterator[Evidence]:
     known_counts = [count for count in counts if count is not None]
     if len(known_counts) == len(counts):
         text = f"{sum(known_counts) / 1e9:.3g} GB carried by RDMA"
-        yield Evidence(found=text, source=SOURCE)
+        yield Evidence(found=text, source=RDMA_SOURCE)
 
 
 RULE = HostRule(

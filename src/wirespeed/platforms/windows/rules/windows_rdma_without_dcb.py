@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known, value_or_none
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_dcb import (
@@ -17,7 +17,17 @@ from wirespeed.platforms.windows.facts.windows_dcb import (
 )
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 
-LOSSLESS_BY_TCP = "iwarp"
+NEED_NONE = ("iwarp", "infiniband")
+"""TCP sends again what was dropped; InfiniBand has flow control of its own."""
+OF_MICROSOFT = 3
+"""The priority of its guides."""
+
+
+KEEP = Remedy(
+    text="if this host is to keep its own settings, whatever the switch has: Set-NetQosDcbxSetting "
+    "-Willing $false",
+    by_hand=ByHand.FAR_END,
+)
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -27,11 +37,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     known(dcb.rdma_rows, "RDMA of the adapters")
     wanting = [card for card in host[WindowsAdapters].cards() if _wants_dcb(dcb, card)]
     if not wanting:
-        raise DoesNotApplyError("no card that is up has RDMA over plain Ethernet switched on")
-    for card in wanting:
-        lacks = tuple(_lacks(dcb, card))
-        if lacks:
-            yield _finding(exam, card, lacks)
+        raise DoesNotApplyError("no card that is up has RDMA on, other than iWARP and InfiniBand")
+    yield from of_each(wanting, lambda card: _card(exam, card))
 
 
 def _wants_dcb(dcb: WindowsDcb, card: WindowsAdapter) -> bool:
@@ -42,65 +49,88 @@ def _wants_dcb(dcb: WindowsDcb, card: WindowsAdapter) -> bool:
     ):
         return False
     technology = dcb.technologies[card.guid]
-    return not (isinstance(technology, Known) and technology.value.lower() == LOSSLESS_BY_TCP)
+    return not (isinstance(technology, Known) and technology.value.lower() in NEED_NONE)
 
 
-def _lacks(dcb: WindowsDcb, card: WindowsAdapter) -> Iterator[Evidence]:
+def _card(exam: HostExam, card: WindowsAdapter) -> Iterator[Finding]:
+    dcb = exam.host[WindowsDcb]
     priority = known(dcb.smb_direct_priority, "the policies for SMB Direct")
+    wanted = known(dcb.pfc, "priority flow control")
+    willing = (
+        (
+            Evidence(
+                found="DCBX is willing: the switch's settings replace these", source=DCBX_SOURCE
+            ),
+        )
+        if known(dcb.is_dcbx_willing, "whether DCBX is willing")
+        else ()
+    )
+    lacks = (*_set_up(priority, wanted), *_in_operation(dcb, card, priority, wanted))
+    if not lacks and not willing:
+        return
+    yield exam.finding(
+        Severity.RISK if lacks else Severity.NOTE,
+        (Evidence(found="RDMA is on", source=RDMA_SOURCE), *lacks, *willing),
+        so="flow control by priority does not protect RDMA: unless the link pauses all traffic, a "
+        "full queue drops frames, and each drop cuts the rate of RDMA over Ethernet to a fraction"
+        if lacks
+        else "flow control works now, and ends if the switch's settings change",
+        where=shown(card.name, 60),
+        remedies=(_remedy(priority, wanted) if lacks else KEEP,),
+        unpriced="it costs nothing until a queue is full: under load, look at the discards of the "
+        "switch's ports",
+    )
+
+
+def _set_up(priority: int | None, wanted: frozenset[int]) -> Iterator[Evidence]:
     if priority is None:
         yield Evidence(
             found="no policy gives SMB Direct (port 445) a priority", source=POLICY_SOURCE
         )
-    wanted = known(dcb.pfc, "priority flow control")
-    if not wanted or (priority is not None and priority not in wanted):
-        yield Evidence(
-            found="flow control is off for every priority"
-            if not wanted
-            else f"flow control is on for {_listed(wanted)}, and SMB Direct uses priority "
-            f"{priority}",
-            source=FLOW_CONTROL_SOURCE,
-        )
-    if known(dcb.is_dcbx_willing, "whether DCBX is willing"):
-        yield Evidence(
-            found="DCBX is willing: the switch's settings replace these", source=DCBX_SOURCE
-        )
-    qos = dcb.qos_of(card.guid)
-    if value_or_none(qos.is_enabled) is not True:
-        yield Evidence(found=f"DCB of {shown(card.name, 60)} is off", source=QOS_SOURCE)
-        return
-    operational = known(qos.operational_pfc, f"operational flow control of {card.name}")
-    needed = {priority} if priority is not None else wanted
-    if not set(needed) <= operational:
-        yield Evidence(
-            found=f"flow control in operation on {shown(card.name, 60)}: "
-            f"{_listed(operational) or 'none'}",
-            source=QOS_SOURCE,
-        )
+    if not wanted:
+        found = "flow control is off for every priority"
+        yield Evidence(found=found, source=FLOW_CONTROL_SOURCE)
+    elif priority is not None and priority not in wanted:
+        found = f"flow control is on for {_listed(wanted)}, and SMB Direct uses priority {priority}"
+        yield Evidence(found=found, source=FLOW_CONTROL_SOURCE)
+
+
+def _in_operation(
+    dcb: WindowsDcb, card: WindowsAdapter, priority: int | None, wanted: frozenset[int]
+) -> Iterator[Evidence]:
+    known(dcb.qos_rows, "DCB of the adapters")
+    qos = dcb.qos.get(card.guid)
+    if qos is None:
+        yield Evidence(found="Windows does not list it as an adapter with DCB", source=QOS_SOURCE)
+    elif not known(qos.is_enabled, f"whether DCB of {card.name} is on"):
+        yield Evidence(found="DCB is off", source=QOS_SOURCE)
+    else:
+        operational = known(qos.operational_pfc, f"operational flow control of {card.name}")
+        needed = wanted if priority is None else {priority}
+        if not needed <= operational:
+            found = f"flow control in operation: {_listed(operational) or 'none'}"
+            yield Evidence(found=found, source=QOS_SOURCE)
 
 
 def _listed(priorities: frozenset[int]) -> str:
     return ", ".join(f"priority {number}" for number in sorted(priorities))
 
 
-def _finding(exam: HostExam, card: WindowsAdapter, lacks: tuple[Evidence, ...]) -> Finding:
-    return exam.finding(
-        Severity.RISK,
-        (Evidence(found="RDMA is on", source=RDMA_SOURCE), *lacks),
-        so="nothing pauses the sender when a queue on the path is full: frames are dropped, and "
-        "each drop cuts the rate of RDMA over Ethernet to a fraction",
-        where=shown(card.name, 60),
-        remedies=(
-            Remedy(
-                text="use one priority for SMB Direct everywhere: New-NetQosPolicy "
-                "-NetDirectPortMatchCondition 445 -PriorityValue8021Action 3, "
-                "Enable-NetQosFlowControl -Priority 3, Disable-NetQosFlowControl for the "
-                "others, Set-NetQosDcbxSetting -Willing $false, Enable-NetAdapterQos on "
-                "each port; and set the same on every switch port between, in a VLAN that "
-                "carries priorities. iWARP needs none of this",
-                by_hand=ByHand.FAR_END,
-            ),
-        ),
-        unpriced="it costs nothing until a queue is full",
+def _remedy(priority: int | None, wanted: frozenset[int]) -> Remedy:
+    """Keep the one priority that has flow control; else that of the policy."""
+    if len(wanted) == 1:
+        (best,) = wanted
+    else:
+        best = OF_MICROSOFT if priority is None else priority
+    return Remedy(
+        text=f"use priority {best} for SMB Direct everywhere: on a server, Install-WindowsFeature "
+        "Data-Center-Bridging if it is missing; then New-NetQosPolicy SMB "
+        f"-NetDirectPortMatchCondition 445 -PriorityValue8021Action {best}, "
+        f"Enable-NetQosFlowControl -Priority {best}, "
+        "Disable-NetQosFlowControl for the others, Set-NetQosDcbxSetting -Willing $false, "
+        "Enable-NetAdapterQos on each port; and set the same on every switch port between, in a "
+        "VLAN that carries priorities",
+        by_hand=ByHand.FAR_END,
     )
 
 

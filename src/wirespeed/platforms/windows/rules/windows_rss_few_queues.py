@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
@@ -19,6 +20,9 @@ from wirespeed.platforms.windows.facts.windows_queues import RSS_SOURCE, Windows
 KEYWORD = "*numrssqueues"
 ENOUGH_QUEUES = 8
 """What the SMB document gave each port of 10 Gb/s."""
+ONE_CORE_BPS = 4.5e9
+"""The least that the SMB document saw of one core."""
+FORMULA = "1 - cores x 4.5 Gb/s, what one core received where it was measured / speed of the card"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -34,27 +38,42 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             continue
         queues = known(rss.queues, f"queues of {card.name}") if is_enabled else 1
         processors = known(host[WindowsHost].processors, "how many processors Windows has")
-        enough = min(ENOUGH_QUEUES, max(1, processors // 2))
+        enough = min(ENOUGH_QUEUES, processors // 2)
         goal = _offered(host, card, enough)
-        if is_enabled and queues >= min(enough, goal):
+        most = (
+            rss.max_processors.value if isinstance(rss.max_processors, Known) else max(queues, goal)
+        )
+        cores = min(queues, most) if is_enabled else 1
+        if cores >= min(enough, goal):
             continue
+        found = f"{queues} receive queue{'s' if queues > 1 else ''}, "
+        found += f"MaxProcessors {most}, " if most < queues else ""
         yield exam.finding(
-            Severity.FAULT if not is_enabled else Severity.RISK,
+            Severity.RISK if is_enabled else Severity.FAULT,
             (
                 Evidence(
-                    found=f"{queues} receive queue{'s' if queues > 1 else ''}, {processors} "
-                    "processors"
-                    if is_enabled
-                    else "RSS is off",
+                    found=f"{found}{processors} processors" if is_enabled else "RSS is off",
                     source=RSS_SOURCE,
                 ),
             ),
             so="one core receives all traffic of this card"
-            if not is_enabled or queues == 1
-            else f"at most {queues} cores share what this card receives",
+            if cores == 1
+            else f"at most {cores} cores share what this card receives",
             where=shown(card.name, 60),
-            remedies=(_remedy(card, goal, is_enabled=is_enabled),),
+            remedies=(_remedy(card, max(queues, goal), goal if most < goal else 0, is_enabled),),
+            bounds=_bounds(card, cores),
+            unpriced="it costs once these cores are full: look at the busiest core while the card "
+            "receives, with Get-CimInstance Win32_PerfFormattedData_PerfOS_Processor",
         )
+
+
+def _bounds(card: WindowsAdapter, cores: int) -> tuple[Bound, ...]:
+    """Give what the card receives beyond what these cores are known to take, if that is any."""
+    bps = card.link_bps
+    if not isinstance(bps, Known) or cores * ONE_CORE_BPS >= bps.value:
+        return ()
+    share = 1 - cores * ONE_CORE_BPS / bps.value
+    return (Bound.of_share(Limit.AT_MOST, share, "of what the card can receive", FORMULA),)
 
 
 def _offered(host: HostFacts, card: WindowsAdapter, enough: int) -> int:
@@ -70,16 +89,21 @@ def _offered(host: HostFacts, card: WindowsAdapter, enough: int) -> int:
     return next((number for number in listed if number >= enough), max(listed, default=enough))
 
 
-def _remedy(card: WindowsAdapter, queues: int, *, is_enabled: bool) -> Remedy:
-    text = f"{'give it' if is_enabled else 'switch RSS on, with'} {queues} queues; the link drops"
+def _remedy(card: WindowsAdapter, queues: int, processors: int, is_enabled: bool) -> Remedy:
+    """Queues are of no use if fewer processors may serve them; 0 processors: as many may."""
+    text = f"{'use' if is_enabled else 'switch RSS on, with'} {queues} receive queues"
+    text += f" on up to {processors} processors" if processors else ""
+    text += "; the link drops"
     if not card.has_safe_name:
-        return Remedy(text=text, by_hand=ByHand.NO_NAME)
+        return Remedy(text=text, danger=Danger.DROPS_LINK, by_hand=ByHand.NO_NAME)
+    asked = {"max_processors": processors} if processors else {}
     return Remedy(
         text=text,
         commands=(
             Command(
                 argv=(
                     *("Set-NetAdapterRss", "-InterfaceDescription", exactly(card.description)),
+                    *(("-MaxProcessors", str(processors)) if processors else ()),
                     *("-NumberOfReceiveQueues", str(queues)),
                     *(() if is_enabled else ("-Enabled:$true",)),
                 ),
@@ -87,8 +111,10 @@ def _remedy(card: WindowsAdapter, queues: int, *, is_enabled: bool) -> Remedy:
             ),
         ),
         danger=Danger.DROPS_LINK,
-        steps=(StepCall.of("windows_rss", adapter=card.description, queues=queues),),
-    )
+        steps=(
+            StepCall.of("windows_rss", adapter=card.description, queues=queues, **asked),
+        ),
+    )  # fmt: skip
 
 
 RULE = HostRule(
@@ -99,7 +125,9 @@ RULE = HostRule(
     "each on 8 cores carried live migrations with 12 % of the CPU; the default took 22 %.",
     source="`High performance live migration done right means using SMB Direct`; "
     "https://learn.microsoft.com/windows-hardware/drivers/network/"
-    "standardized-inf-keywords-for-rss",
+    "standardized-inf-keywords-for-rss; https://learn.microsoft.com/powershell/module/netadapter/"
+    "set-netadapterrss (MaxProcessors: as many serve one adapter at the same time)",
+    price=f"Bound: {FORMULA}.",
     explains=(Symptom.LOW_FIGURE,),
     check=_check,
 )

@@ -14,6 +14,7 @@ from wirespeed.model.pcie_link import PcieLink
 from wirespeed.model.question import Question
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.symptom import Symptom
+from wirespeed.platforms.windows.facts.windows_adapters import SOURCE as ADAPTERS_SOURCE
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_behind import card_behind
 from wirespeed.platforms.windows.facts.windows_hardware import (
@@ -66,35 +67,42 @@ def _finding(
     after: PcieLink,
 ) -> Finding:
     question = exam.question
-    most = max(c.load_bps_l1.high for c in _slot(question, hardware, now))
+    carried = [c.load_bps_l1 for c in _slot(question, hardware, now)]
+    least, most = min(one.low for one in carried), max(one.high for one in carried)
     wire_bps = known(card.link_bps, f"the speed of {card.name}")
     wire = max(
-        ethernet_ceiling(wire_bps, question.frame_bytes, d, "Get-NetAdapter").load_bps_l1.low
+        ethernet_ceiling(wire_bps, question.frame_bytes, d, ADAPTERS_SOURCE).load_bps_l1.low
         for d in Direction
     )
     return exam.finding(
-        Severity.CEILING if most < wire and _is_in_the_way(exam, card, most) else Severity.NOTE,
+        Severity.CEILING if least < wire and _is_in_the_way(exam, card, least) else Severity.NOTE,
         (
             Evidence(found=f"x{now.lanes} at {now.gt_per_s:g} GT/s now", source=SOURCE),
             Evidence(
                 found=f"the card supports x{after.lanes} at {after.gt_per_s:g} GT/s", source=SOURCE
             ),
         ),
-        so=f"the slot carries at most {most / 1e9:.1f} Gb/s of {wire_bps / 1e9:g}"
-        if most < wire
-        else f"the slot still carries the {wire_bps / 1e9:g} Gb/s of the link",
+        so=f"the slot carries {_so(least, most, wire)} {wire_bps / 1e9:g} Gb/s of the link",
         where=card.name,
         remedies=(
             Remedy(
                 text="Windows does not report what the slot supports: see the board's manual. "
-                "Reseat the card, look for a BIOS setting that splits the slot, or move the "
-                f"card to an x{after.lanes} slot; no software step fixes this",
+                "Reseat the card, look for a BIOS setting that splits the slot or lowers its "
+                f"speed, or move the card to a slot with x{after.lanes} at {after.gt_per_s:g} "
+                "GT/s; no software step fixes this",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
         changes=tuple(Change(after=c) for c in _slot(question, hardware, after)),
-        unpriced="the present ceiling of this path is not known",
     )
+
+
+def _so(least: float, most: float, wire: float) -> str:
+    if most < wire:
+        return f"at most {most / 1e9:.1f} of the"
+    if least < wire:
+        return f"{least / 1e9:.1f} to {most / 1e9:.1f} Gb/s, and may not fill the"
+    return "all of the"
 
 
 def _slot(question: Question, hardware: WindowsHardware, link: PcieLink) -> list[Ceiling]:

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterator
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.finding import Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import Observed, known, value_or_none
+from wirespeed.model.observed import Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.platforms.windows.facts.windows_adapters import SOURCE as ADAPTERS_SOURCE
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter
 from wirespeed.platforms.windows.facts.windows_behind import receiving_cards
-from wirespeed.platforms.windows.facts.windows_dcb import WindowsDcb
+from wirespeed.platforms.windows.facts.windows_dcb import RDMA_SOURCE, WindowsDcb
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_smb import SETTING_SOURCE, WindowsSmb
+
+ONE_CORE_BPS = 4.5e9
+"""The least that the SMB document saw of one core."""
+FORMULA = "1 - 4.5 Gb/s, what one core received where it was measured / sum of the cards"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -21,7 +27,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not cards:
         raise DoesNotApplyError("no card of 10 Gb/s or more is up")
     rdma = host[WindowsDcb].rdma
-    loses_rdma = any(card.guid in rdma and value_or_none(rdma[card.guid]) for card in cards)
+    loses_rdma = any(rdma.get(card.guid) == Known(True, RDMA_SOURCE) for card in cards)
     smb = host[WindowsSmb]
     for end, is_on in (("client", smb.client_multichannel), ("server", smb.server_multichannel)):
         if _is_off(is_on, end):
@@ -41,7 +47,7 @@ def _finding(
         (
             Evidence(found=f"EnableMultiChannel of the SMB {end} is off",
                      source=SETTING_SOURCE.format(end.title())),
-            Evidence(found=f"{names}: 10 Gb/s or more", source="Get-NetAdapter"),
+            Evidence(found=f"{names}: 10 Gb/s or more", source=ADAPTERS_SOURCE),
         ),
         so=("this host reaches the files of each server"
             if end == "client"
@@ -63,8 +69,14 @@ def _finding(
                 steps=(StepCall.of("windows_smb_multichannel", end=end),),
             ),
         ),
-        unpriced="one core carried 4.5 to 5 Gb/s of a live migration; measure yours",
+        bounds=_bounds(cards),
     )  # fmt: skip
+
+
+def _bounds(cards: tuple[WindowsAdapter, ...]) -> tuple[Bound, ...]:
+    total_bps = sum(filter(None, (card.shown_bps for card in cards)))
+    of = "of what these cards carry, if the disks are as fast"
+    return (Bound.of_share(Limit.AT_MOST, 1 - ONE_CORE_BPS / total_bps, of, FORMULA),)
 
 
 RULE = HostRule(
@@ -77,5 +89,6 @@ RULE = HostRule(
     source="https://learn.microsoft.com/azure/azure-local/manage/manage-smb-multichannel; "
     "https://learn.microsoft.com/powershell/module/smbshare/set-smbclientconfiguration; "
     "`High performance live migration done right means using SMB Direct`",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

@@ -1,12 +1,13 @@
 """SMB by TCP where RDMA is there: at both ends, or at this one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import known, value_or_none
+from wirespeed.model.observed import Known, Observed, known, value_or_none
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
@@ -25,14 +26,20 @@ from wirespeed.platforms.windows.facts.windows_smb import (
 LOOK = Command(
     argv=("Get-SmbMultichannelConnection", "-IncludeNotSelected:$true"), shell=Shell.POWERSHELL
 )
-UNPRICED = "what TCP costs here depends on the CPU: measure a copy with RDMA and one without"
+ONE_CORE_BPS = 4.5e9
+"""The least that the SMB document saw of one core that receives by TCP."""
+FORMULA = "1 - 4.5 Gb/s, what one core received by TCP where it was measured / speed"
+UNPRICED = (
+    "what TCP costs here depends on the CPU: measure a copy with `wirespeed measure command`, with "
+    "RDMA and without"
+)
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     host = exam.host
     require_windows(host)
     smb = host[WindowsSmb]
-    if value_or_none(smb.client_multichannel) is False:
+    if not known(smb.client_multichannel, "whether SMB Multichannel is on"):
         raise DoesNotApplyError("SMB Multichannel is off, and SMB Direct needs it")
     pairs = known(smb.pairs, "the connections of SMB")
     adapters = _with_rdma(host)
@@ -79,25 +86,24 @@ def _with_rdma(host: HostFacts) -> list[WindowsAdapter]:
 
 def _unseen(exam: HostExam, adapter: WindowsAdapter, end: str, source: str) -> Finding:
     name = shown(adapter.name, 60)
-    return exam.finding(
+    return _finding(
+        exam,
         Severity.RISK,
+        name,
+        (adapter.link_bps,),
         (
             Evidence(found=f"RDMA of {name} is on", source=RDMA_SOURCE),
             Evidence(found=f"SMB's {end} finds {name} not capable of RDMA", source=source),
         ),
-        so="SMB uses TCP on this adapter",
-        where=name,
-        remedies=(
-            Remedy(
-                text="find what hides RDMA from SMB: Network Direct off for the whole host "
-                "(Get-NetOffloadGlobalSetting), the feature SMB Direct missing "
-                "(Get-WindowsOptionalFeature -Online -FeatureName SmbDirect, on Windows 10 and "
-                "11), a team of Windows' own above the adapter, or a driver that reports RDMA as "
-                "not operational (Get-NetAdapterRdma)",
-                by_hand=ByHand.FIND_FIRST,
-            ),
+        f"SMB's {end} uses only TCP on this adapter",
+        Remedy(
+            text="find what hides RDMA from SMB: Network Direct off for the whole host "
+            "(Get-NetOffloadGlobalSetting), the feature SMB Direct missing "
+            "(Get-WindowsOptionalFeature -Online -FeatureName SmbDirect, on Windows 10 and "
+            "11), a team of Windows' own above the adapter, or a driver that reports RDMA as "
+            "not operational (Get-NetAdapterRdma)",
+            by_hand=ByHand.FIND_FIRST,
         ),
-        unpriced=UNPRICED,
     )
 
 
@@ -111,7 +117,7 @@ def _to_server(exam: HostExam, pairs: tuple[SmbPair, ...]) -> Iterator[Finding]:
         yield _not_used(exam, selected, by_rdma)
         return
     here = [p for p in selected if _client_has_rdma(exam.host, p)]
-    if here:
+    if here and not any(value_or_none(pair.server_rdma) for pair in pairs):
         yield _not_offered(exam, here)
 
 
@@ -129,60 +135,90 @@ def _client_has_rdma(host: HostFacts, pair: SmbPair) -> bool:
 
 
 def _not_used(exam: HostExam, selected: list[SmbPair], by_rdma: list[SmbPair]) -> Finding:
-    server = shown(selected[0].server, 60)
-    failures = sum(value_or_none(pair.failures) or 0 for pair in by_rdma)
+    server = _server(selected)
+    failures = sum(filter(None, (value_or_none(pair.failures) for pair in by_rdma)))
     by_tcp = [path_of(exam.host, pair) for pair in selected if not _is_rdma(pair)]
     both = [f"{path_of(exam.host, pair)}, {_state(pair)}" for pair in by_rdma]
-    return exam.finding(
+    return _finding(
+        exam,
         Severity.FAULT,
+        server,
+        [bps for pair in by_rdma for bps in (pair.client_bps, pair.server_bps)],
         (
-            *(Evidence(found=f"used: {path}, by TCP", source=SOURCE) for path in by_tcp[:4]),
+            *(Evidence(found=f"selected: {path}, by TCP", source=SOURCE) for path in by_tcp[:4]),
             *(Evidence(found=f"RDMA at both ends: {path}", source=SOURCE) for path in both[:4]),
         ),
-        so=f"SMB to {server} uses TCP although both ends have RDMA"
+        f"SMB to {server} uses TCP although both ends have RDMA"
         + (f"; connections by RDMA failed: FailureCount {failures}" if failures else ""),
-        where=server,
-        remedies=(
-            Remedy(
-                text="see why RDMA is not used: the log Microsoft-Windows-SMBClient/Connectivity "
-                "has the reason of each failure. Check that both ends have the same technology "
-                "(RoCE v2 or iWARP), VLAN, MTU and priority, that RDMA itself works between them "
-                "(nd_rping), and that a firewall lets port 445 (RoCE) or 5445 (iWARP) through. "
-                "Update-SmbMultichannelConnection tries again",
-                commands=(LOOK,),
-                by_hand=ByHand.FIND_FIRST,
-            ),
+        Remedy(
+            text="see why RDMA is not used: the log Microsoft-Windows-SMBClient/Connectivity "
+            "has the reason of each failure. Check that both ends have the same technology "
+            "(RoCE v2 or iWARP), VLAN, MTU and priority, that RDMA itself works between them "
+            "(nd_rping of NVIDIA's driver), and that a firewall between them lets UDP port 4791 "
+            "(RoCE v2) or TCP port 5445 (iWARP) through. Update-SmbMultichannelConnection tries "
+            "again",
+            commands=(LOOK,),
+            by_hand=ByHand.FIND_FIRST,
         ),
-        unpriced=UNPRICED,
-    )  # fmt: skip
+    )
 
 
 def _not_offered(exam: HostExam, selected: list[SmbPair]) -> Finding:
-    server = shown(selected[0].server, 60)
-    return exam.finding(
+    server = _server(selected)
+    return _finding(
+        exam,
         Severity.NOTE,
+        server,
+        [pair.client_bps for pair in selected],
         (
-            *(Evidence(found=f"used: {path_of(exam.host, pair)}, by TCP", source=SOURCE)
-              for pair in selected[:4]),
-            Evidence(found=f"{interface_of(exam.host, selected[0])} is capable of RDMA here",
-                     source=CLIENT_SOURCE),
-        ),
-        so=f"{server} offers SMB no interface with RDMA, so SMB uses TCP",
-        where=server,
-        remedies=(
-            Remedy(
-                text="if the server has RDMA, make it offer RDMA to SMB. On a Windows server, "
-                "Get-SmbServerNetworkInterface shows what it offers; ksmbd needs `server multi "
-                "channel support = yes` and a kernel built with CONFIG_SMB_SERVER_SMBDIRECT",
-                by_hand=ByHand.FAR_END,
+            *(
+                Evidence(found=f"selected: {path_of(exam.host, pair)}, by TCP", source=SOURCE)
+                for pair in selected[:4]
+            ),
+            Evidence(
+                found=f"{interface_of(exam.host, selected[0])} is capable of RDMA here",
+                source=CLIENT_SOURCE,
             ),
         ),
+        f"{server} offers SMB no interface with RDMA, so SMB uses TCP",
+        Remedy(
+            text="if the server has RDMA, make it offer RDMA to SMB. On a Windows server, "
+            "Get-SmbServerNetworkInterface shows what it offers; ksmbd needs `server multi "
+            "channel support = yes` and a kernel built with CONFIG_SMB_SERVER_SMBDIRECT",
+            by_hand=ByHand.FAR_END,
+        ),
+    )
+
+
+def _finding(
+    exam: HostExam,
+    severity: Severity,
+    where: str,
+    speeds: Iterable[Observed[int]],
+    evidence: tuple[Evidence, ...],
+    so: str,
+    remedy: Remedy,
+) -> Finding:
+    best = max((bps.value for bps in speeds if isinstance(bps, Known)), default=ONE_CORE_BPS)
+    of = "of what the interface carries, if the disks are as fast"
+    bound = Bound.of_share(Limit.AT_MOST, 1 - ONE_CORE_BPS / best, of, FORMULA)
+    return exam.finding(
+        severity,
+        evidence,
+        so=so,
+        where=where,
+        remedies=(remedy,),
+        bounds=(bound,) if best > ONE_CORE_BPS else (),
         unpriced=UNPRICED,
-    )  # fmt: skip
+    )
+
+
+def _server(pairs: list[SmbPair]) -> str:
+    return shown(pairs[0].server, 60)
 
 
 def _state(pair: SmbPair) -> str:
-    parts = ["used" if value_or_none(pair.is_selected) else "not used"]
+    parts = ["selected" if value_or_none(pair.is_selected) else "not selected"]
     if value_or_none(pair.has_failed):
         parts.append("failed")
     if failures := value_or_none(pair.failures):
@@ -201,8 +237,10 @@ RULE = HostRule(
     "Multichannel 20 Gb/s at 6 to 7 % CPU, SMB Direct 20 Gb/s with even less.",
     source="https://learn.microsoft.com/en-us/previous-versions/windows/desktop/smb/"
     "msft-smbmultichannelconnection; https://learn.microsoft.com/windows-server/storage/"
-    "file-server/smb-direct; https://github.com/namjaejeon/ksmbd/issues/450; "
+    "file-server/smb-direct; InfiniBand Annex A17 (RoCE v2 uses UDP port 4791); "
+    "https://github.com/namjaejeon/ksmbd/issues/450; "
     "https://github.com/microsoft/Validate-DCB/issues/53; "
     "`High performance live migration done right means using SMB Direct`",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
@@ -17,14 +18,18 @@ OF_FAILURES = (
     "check VLAN, MTU and firewall on the way between the two addresses"
 )
 OF_KIND = (
-    "give the faster interface {kind} at both ends (Get-NetAdapter{kind}, the card's driver and "
+    "give the faster interface {kind} at both ends (Get-NetAdapter{cmdlet}, the card's driver and "
     "its advanced properties). If it cannot have it, New-SmbMultichannelConstraint makes SMB use "
-    "that interface"
+    "that interface, and no other if that one fails"
 )
 OF_WAY = (
     "check with ping that the two addresses reach each other, and that no constraint excludes the "
     "interface (Get-SmbMultichannelConstraint)"
 )
+
+
+CAPABLE = "what an interface of SMB is capable of"
+FORMULA = "1 - speed of the used interface / speed of the faster one"
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -74,7 +79,14 @@ def _to_server(exam: HostExam, pairs: tuple[SmbPair, ...]) -> Finding | None:
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        unpriced="whether the files' disks are faster than the used interface is not known",
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - _bps(now) / _bps(best),
+                "of what the faster interface carries, if the disks are as fast",
+                FORMULA,
+            ),
+        ),
     )
 
 
@@ -97,18 +109,24 @@ def _reason(now: SmbPair, best: SmbPair) -> tuple[str, Severity, str]:
          (best.client_rss, best.server_rss)),
     ):  # fmt: skip
         if _has(*used) and not _has(*other):
-            reason = f"SMB prefers {kind}, which the faster one lacks"
-            return reason, severity, OF_KIND.format(kind=kind)
+            reason = f"SMB prefers {kind} at both ends, which the faster one lacks"
+            return reason, severity, OF_KIND.format(kind=kind, cmdlet=kind.capitalize())
     return "Windows does not say why", Severity.RISK, OF_WAY
 
 
 def _has(*ends: Observed[bool]) -> bool:
-    return all(known(one, "what an interface of SMB is capable of") for one in ends)
+    return all(known(one, CAPABLE) for one in ends)
+
+
+def _where(here: bool, there: bool) -> str:
+    if here and there:
+        return "at both ends"
+    return "here only" if here else "at the server only" if there else "at neither end"
 
 
 def _named(host: HostFacts, pair: SmbPair) -> str:
     kinds = [
-        f"{word} {'yes' if _has(*ends) else 'no'}"
+        f"{word} {_where(*(known(one, CAPABLE) for one in ends))}"
         for word, ends in (
             ("RSS", (pair.client_rss, pair.server_rss)),
             ("RDMA", (pair.client_rdma, pair.server_rdma)),
@@ -129,5 +147,6 @@ RULE = HostRule(
     source="http://blogs.technet.com/b/josebda/archive/2012/11/10/windows-server-2012-file-server-"
     "tip-make-sure-your-network-interfaces-are-rss-capable.aspx; "
     "https://learn.microsoft.com/powershell/module/smbshare/get-smbmultichannelconnection",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from wirespeed.model.bound import Bound, Limit
-from wirespeed.model.ceiling import Input
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
@@ -11,7 +10,7 @@ from wirespeed.model.observed import Known, Observed, Unreadable, known
 from wirespeed.model.powershell import WILDCARDS
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
-from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
 from wirespeed.platforms.windows.facts.windows_teams import (
@@ -35,13 +34,13 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     if not lbfo and not embedded:
         raise DoesNotApplyError("there is no team")
     for team in embedded:
-        members = _fast(host, team)
-        if len(members) > 1 and _algorithm(team) == "Dynamic":
+        members = _members(host, team)
+        if _are_fast(members) and _algorithm(team) == "Dynamic":
             yield _embedded(exam, team, members)
     for team in lbfo:
-        members = _fast(host, team)
+        members = _members(host, team)
         is_alone = team.mode.lower() == "switchindependent"
-        if len(members) > 1 and is_alone and _algorithm(team) in HASHES:
+        if _are_fast(members) and is_alone and _algorithm(team) in HASHES:
             yield _one_way(exam, team, members)
 
 
@@ -52,63 +51,69 @@ def _there(teams: Observed[tuple[Team, ...]]) -> tuple[Team, ...]:
     return known(teams, "the teams of Windows")
 
 
-def _fast(host: HostFacts, team: Team) -> list[WindowsAdapter]:
+def _members(host: HostFacts, team: Team) -> dict[str, int]:
+    """Give the speed of each member that has a link, by its name, in bit/s."""
     names = {name.lower() for name in team.members}
-    return [
-        adapter
+    return {
+        adapter.name: bps
         for adapter in host[WindowsAdapters].known()
-        if (adapter.shown_bps or 0) >= FAST_BPS
+        if (bps := adapter.shown_bps)
         and names & {adapter.name.lower(), adapter.description.lower()}
-    ]
+    }
+
+
+def _are_fast(members: dict[str, int]) -> bool:
+    return sum(bps >= FAST_BPS for bps in members.values()) > 1
 
 
 def _algorithm(team: Team) -> str:
     return known(team.algorithm, f"how the team {team.name} spreads frames")
 
 
-def _embedded(exam: HostExam, team: Team, members: list[WindowsAdapter]) -> Finding:
+def _embedded(exam: HostExam, team: Team, members: dict[str, int]) -> Finding:
     return exam.finding(
         Severity.NOTE,  # the default of Windows Server 2016
         _evidence(team, members, SET_SOURCE),
         so="Dynamic moves running flows between members, and one site lost frames with it; "
         "Microsoft recommends HyperVPort for members of 10 Gb/s or more",
         where=shown(team.name, 60),
-        remedies=(_remedy("set", team, "bind each port of the virtual switch to one member"),),
-        unpriced="no figure of the difference is published",
+        remedies=(_remedy("set", team, "spread the guests' adapters over the members"),),
+        unpriced="no figure of the difference is published: compare both by a guest's transfer, "
+        "with `wirespeed measure command`",
     )
 
 
-def _one_way(exam: HostExam, team: Team, members: list[WindowsAdapter]) -> Finding:
-    total = sum(member.shown_bps or 0 for member in members)
-    most = max(member.shown_bps or 0 for member in members)
+def _one_way(exam: HostExam, team: Team, members: dict[str, int]) -> Finding:
+    total = sum(members.values())
     has_switch = _has_switch(exam.host, team)
     return exam.finding(
         Severity.RISK,
         _evidence(team, members, LBFO_SOURCE),
         so="the team receives all frames on its primary member: at most "
-        f"{most / 1e9:g} of {total / 1e9:g} Gb/s",
+        f"{_gigabits(max(members.values()))} of {_gigabits(total)} Gb/s",
         where=shown(team.name, 60),
         remedies=(
-            _remedy("lbfo", team, "receive each guest's frames on the member that it sends through")
+            _remedy(
+                "lbfo",
+                team,
+                "receive the frames of each guest's adapter on the member that it sends through",
+            )
             if has_switch
             else Remedy(
                 text="receive on all members: set LACP here (Set-NetLbfoTeam -TeamingMode Lacp) "
-                "and on the switch ports at the same time. Without LACP no algorithm spreads "
-                "received frames, because the switch does not know that the ports are a team",
+                "and on the switch ports at the same time; the team has no link until both are "
+                "set. Without LACP no algorithm spreads received frames, because the switch does "
+                "not know that the ports are a team",
+                danger=Danger.DROPS_LINK,
                 by_hand=ByHand.FAR_END,
             ),
         ),
         bounds=(
             Bound.of_share(
                 Limit.AT_MOST,
-                1 - min(member.shown_bps or 0 for member in members) / total,
+                1 - min(members.values()) / total,
                 "of what the members together can receive",
                 FORMULA,
-                Input(
-                    name="sum of the members",
-                    shown=f"{total / 1e9:g} Gb/s",
-                    source="Get-NetAdapter",
-                ),
             ),
         ),
     )
@@ -125,22 +130,25 @@ def _has_switch(host: HostFacts, team: Team) -> bool:
     return False
 
 
-def _evidence(team: Team, members: list[WindowsAdapter], source: str) -> tuple[Evidence, ...]:
-    names = ", ".join(f"{shown(one.name, 60)} {(one.shown_bps or 0) / 1e9:g} Gb/s"
-                      for one in members)  # fmt: skip
-    mode = shown(team.mode, 40)
+def _evidence(team: Team, members: dict[str, int], source: str) -> tuple[Evidence, ...]:
+    names = ", ".join(f"{shown(name, 60)} {_gigabits(bps)} Gb/s" for name, bps in members.items())
     return (
         Evidence(
-            found=f"{mode} team, LoadBalancingAlgorithm {shown(_algorithm(team), 40)}: {names}",
+            found=f"{shown(team.mode)} team, LoadBalancingAlgorithm "
+            f"{shown(_algorithm(team))}: {names}",
             source=source,
         ),
     )
 
 
+def _gigabits(bps: int) -> str:
+    return f"{bps / 1e9:g}"
+
+
 def _remedy(of: str, team: Team, text: str) -> Remedy:
-    text += " (HyperVPort). Frames may be lost while flows move"
+    text += " (HyperVPort); each adapter then uses one member. Frames may be lost while flows move"
     if WILDCARDS.search(team.name) or not team.name.isprintable() or team.name.startswith("-"):
-        return Remedy(text=text, by_hand=ByHand.NO_NAME)
+        return Remedy(text=text, danger=Danger.DROPS_LINK, by_hand=ByHand.NO_NAME)
     cmdlet = "Set-VMSwitchTeam" if of == "set" else "Set-NetLbfoTeam"
     return Remedy(
         text=text,

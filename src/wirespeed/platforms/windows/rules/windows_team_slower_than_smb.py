@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.bound import Bound, Limit
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -27,6 +28,9 @@ MEASURED = {
 OTHER_MODE = "the team sends each stream over one member; no figure is published for this mode"
 
 
+FORMULA = "1 - speed of the slowest member / sum of the members; a stream is on one of them"
+
+
 def _check(exam: HostExam) -> Iterator[Finding]:
     host = exam.host
     require_windows(host)
@@ -37,7 +41,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     rdma = host[WindowsDcb].rdma
     for team in teams:
         members = [a for a in adapters if a.name in team.members]
-        fast = [a for a in members if (a.shown_bps or 0) >= FAST_BPS]
+        fast = [a for a in members if a.shown_bps and a.shown_bps >= FAST_BPS]
         if len(fast) < 2:
             continue
         capable = [a for a in fast if isinstance(rdma.get(a.guid), Known)]
@@ -45,7 +49,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
             Severity.FAULT if exam.question.purpose is Purpose.STORAGE else Severity.NOTE,
             (
                 Evidence(
-                    found=f"{shown(team.mode, 40) or 'a'} team of "
+                    found=f"{shown(team.mode)} team of "
                     + ", ".join(shown(a.name, 60) for a in members),
                     source=LBFO_SOURCE,
                 ),
@@ -55,8 +59,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 ),
             ),
             so=MEASURED.get(team.mode.lower(), OTHER_MODE)
-            + "; SMB Multichannel without a team reached 20 Gb/s at 6 to 7 %"
-            + (", and SMB Direct 20 Gb/s with even less CPU" if capable else ""),
+            + "; SMB Multichannel without a team reached 20 Gb/s at 6 to 7 % CPU"
+            + (", and SMB Direct 20 Gb/s with even less" if capable else ""),
             where=shown(team.name, 60),
             remedies=(
                 Remedy(
@@ -67,12 +71,19 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                         if capable
                         else ""
                     )
-                    + ". Other traffic may need the team: check first what uses it",
+                    + ". The team's addresses go with it, and other traffic may need it: check "
+                    "first what uses it",
+                    danger=Danger.DROPS_LINK,
                     by_hand=ByHand.FIND_FIRST,
                 ),
             ),
-            unpriced="the figures are from a host with two sockets of 8 cores each; measure yours",
+            bounds=_bounds([a.shown_bps for a in members if a.shown_bps]),
         )
+
+
+def _bounds(speeds: list[int]) -> tuple[Bound, ...]:
+    of = "of what the members carry together, for one live migration over TCP"
+    return (Bound.of_share(Limit.AT_MOST, 1 - min(speeds) / sum(speeds), of, FORMULA),)
 
 
 RULE = HostRule(
@@ -84,5 +95,6 @@ RULE = HostRule(
     "24 % (17.5 at 8 %), Multichannel without a team 20 at 6 to 7 %, SMB Direct 20, line "
     "rate.",
     source="`High performance live migration done right means using SMB Direct`",
+    price=f"Bound: {FORMULA}.",
     check=_check,
 )

@@ -4,10 +4,14 @@ from collections.abc import Iterator
 
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.shown import shown
 from wirespeed.model.symptom import Symptom
-from wirespeed.platforms.windows.facts.windows_adapters import SOURCE, WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_adapters import (
+    SOURCE,
+    WindowsAdapter,
+    WindowsAdapters,
+)
 from wirespeed.platforms.windows.facts.windows_behind import NOMINAL_BPS, fast_cards
 from wirespeed.platforms.windows.facts.windows_host import require_windows
 
@@ -16,27 +20,29 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     require_windows(exam.host)
     if not fast_cards(exam.host):
         raise DoesNotApplyError("no card that is up is faster than such an adapter")
-    for adapter in exam.host[WindowsAdapters].known():
-        if not adapter.is_of_switch or not adapter.is_up:
-            continue
-        link_bps = known(adapter.link_bps, f"the speed of {adapter.name}")
-        if link_bps > NOMINAL_BPS:
-            continue
-        yield exam.finding(
-            Severity.NOTE,
-            (Evidence(found=f"it reports {link_bps / 1e9:g} Gb/s", source=SOURCE),),
-            so="this is the ceiling for what Windows, WSL or a guest sends through this adapter, "
-            "whatever card is in the machine",
-            where=shown(adapter.name, 60),
-            remedies=(
-                Remedy(
-                    text="send through the card itself, or through a switch that is bound to it; "
-                    "the existence of this adapter is not a fault",
-                    by_hand=ByHand.WORKLOAD,
-                ),
+    mine = [one for one in exam.host[WindowsAdapters].known() if one.is_of_switch and one.is_up]
+    yield from of_each(mine, lambda adapter: _adapter(exam, adapter))
+
+
+def _adapter(exam: HostExam, adapter: WindowsAdapter) -> Iterator[Finding]:
+    link_bps = known(adapter.link_bps, f"the speed of {adapter.name}")
+    if link_bps > NOMINAL_BPS:
+        return
+    yield exam.finding(
+        Severity.NOTE,
+        (Evidence(found=f"it reports {link_bps / 1e9:g} Gb/s", source=SOURCE),),
+        so="what Windows, WSL or a guest sends through this adapter goes through software alone, "
+        "or by a slower card than the fastest of this machine",
+        where=shown(adapter.name, 60),
+        remedies=(
+            Remedy(
+                text="send through the card itself, or through a switch that is bound to it; "
+                "the existence of this adapter is not a fault",
+                by_hand=ByHand.WORKLOAD,
             ),
-            unpriced="it costs nothing if no fast traffic uses it",
-        )
+        ),
+        unpriced="it costs nothing if no fast traffic uses it",
+    )
 
 
 RULE = HostRule(

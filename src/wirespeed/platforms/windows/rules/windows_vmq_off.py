@@ -6,7 +6,7 @@ from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, Observed, known
-from wirespeed.model.powershell import exactly
+from wirespeed.model.powershell import WILDCARDS, exactly
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.model.symptom import Symptom
@@ -20,10 +20,16 @@ from wirespeed.platforms.windows.facts.windows_switches import (
     VirtualSwitch,
     WindowsSwitches,
 )
+from wirespeed.platforms.windows.facts.windows_switches import SOURCE as SWITCH_SOURCE
 
 MOST_SHOWN = 6
 ONE_CORE_BPS = 3e9
 """Least that is published for a core that receives for all guests (source: the rule's)."""
+FIND_VMQ = Remedy(
+    text="look for *VMQ among the driver's properties (Get-NetAdapterAdvancedProperty "
+    "-AllProperties); install the card maker's own driver if it is missing",
+    by_hand=ByHand.SOFTWARE,
+)
 FORMULA = "1 - 3 Gb/s, the least that is published for one core / speed of the port"
 
 
@@ -45,7 +51,8 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         known(queues.vmq_rows, f"VMQ of {card.name}")
         spread = queues.vmq.get(card.guid)
         if spread is None:
-            yield _off(exam, switch, card, "no VMQ at all", ())
+            found = "Windows does not list it as a card with VMQ"
+            yield _off(exam, switch, card, found, FIND_VMQ)
         elif not known(spread.is_enabled, f"whether VMQ of {card.name} is on"):
             yield _off(exam, switch, card, "VMQ is off", _switch_on(card))
         else:
@@ -53,55 +60,42 @@ def _check(exam: HostExam) -> Iterator[Finding]:
 
 
 def _off(
-    exam: HostExam, switch: VirtualSwitch, card: WindowsAdapter, found: str, how: tuple[Remedy, ...]
+    exam: HostExam, switch: VirtualSwitch, card: WindowsAdapter, found: str, how: Remedy
 ) -> Finding:
+    bps = card.link_bps
     return exam.finding(
         Severity.RISK,
         (
             Evidence(found=found, source=VMQ_SOURCE),
             Evidence(
                 found=f"the switch {shown(switch.name, 60)} of guests is bound to it",
-                source="Get-VMSwitch",
+                source=SWITCH_SOURCE,
             ),
         ),
         so="one core receives the frames of all guests, and the virtual switch sorts them: "
         "published figures are 3 to 5 Gb/s per core",
         where=shown(card.name, 60),
-        remedies=how
-        or (
-            Remedy(
-                text="see whether the driver offers VMQ (Get-NetAdapterAdvancedProperty) and "
-                "install the card maker's own driver where it does not",
-                by_hand=ByHand.SOFTWARE,
-            ),
-        ),
-        unpriced="it costs once the guests together receive more than one core handles",
-        bounds=(
+        remedies=(how,),
+        bounds=tuple(
             Bound.of_share(
-                Limit.AT_MOST,
-                1 - ONE_CORE_BPS / card.shown_bps,
-                "of what the port brings for guests",
-                FORMULA,
-            ),
-        )
-        if card.shown_bps
-        else (),
+                Limit.AT_MOST, 1 - ONE_CORE_BPS / one, "of what the port brings for guests", FORMULA
+            )
+            for one in ((bps.value,) if isinstance(bps, Known) else ())
+        ),
     )
 
 
-def _switch_on(card: WindowsAdapter) -> tuple[Remedy, ...]:
+def _switch_on(card: WindowsAdapter) -> Remedy:
     text = "switch VMQ on; the link drops"
     if not card.has_safe_name:
-        return (Remedy(text=text, by_hand=ByHand.NO_NAME),)
+        return Remedy(text=text, danger=Danger.DROPS_LINK, by_hand=ByHand.NO_NAME)
     adapter = ("-InterfaceDescription", exactly(card.description))
     enable = ("Enable-NetAdapterVmq", *adapter, "-Confirm:$false")
-    return (
-        Remedy(
-            text=text,
-            commands=(Command(argv=enable, shell=Shell.POWERSHELL),),
-            danger=Danger.DROPS_LINK,
-            steps=(StepCall.of("windows_vmq", adapter=card.description),),
-        ),
+    return Remedy(
+        text=text,
+        commands=(Command(argv=enable, shell=Shell.POWERSHELL),),
+        danger=Danger.DROPS_LINK,
+        steps=(StepCall.of("windows_vmq", adapter=card.description),),
     )
 
 
@@ -109,10 +103,9 @@ def _without_queue(
     exam: HostExam, card: WindowsAdapter, guests: list[GuestAdapter], spread: Spread
 ) -> Iterator[Finding]:
     """Guests whose frames go by a VF pass the switch by."""
-    without = [one for one in guests if _is(0, one.vmq_weight) and not _has_vf(one)]
+    without = [one for one in guests if _has_no_weight(one.vmq_weight) and not _has_vf(one)]
     if not without:
         return
-    queues = spread.queues.value if isinstance(spread.queues, Known) else 0
     yield exam.finding(
         Severity.NOTE,
         (
@@ -123,26 +116,44 @@ def _without_queue(
                 )
                 for one in without[:MOST_SHOWN]
             ),
-            Evidence(found=f"the card has {queues} queues", source=VMQ_SOURCE),
-        ),
-        so=f"{len(without)} of {len(guests)} guests share the default queue, and its core",
-        where=shown(card.name, 60),
-        remedies=(
-            Remedy(
-                text="give each guest a weight: Set-VMNetworkAdapter -VMName … -VmqWeight 100",
-                by_hand=ByHand.WORKLOAD,
+            *(
+                (Evidence.of(spread.queues, f"the card has {spread.queues.value} queues"),)
+                if isinstance(spread.queues, Known)
+                else ()
             ),
         ),
-        unpriced="it costs once that queue's core is full",
+        so=f"{len(without)} of {len(guests)} adapters of guests receive by the default queue, "
+        "which one core serves",
+        where=shown(card.name, 60),
+        remedies=(_give_weight(list(dict.fromkeys(one.guest for one in without))),),
+        unpriced="it costs once that queue's core is full: look at the busiest core while the "
+        "guests receive, with Get-CimInstance Win32_PerfFormattedData_PerfOS_Processor",
     )
 
 
-def _is(wanted: int, observed: Observed[int]) -> bool:
-    return isinstance(observed, Known) and observed.value == wanted
+def _give_weight(guests: list[str]) -> Remedy:
+    text = "give the adapters of these guests a weight"
+    if any(WILDCARDS.search(guest) or not guest.isprintable() for guest in guests):
+        return Remedy(text=text, by_hand=ByHand.NO_NAME)
+    return Remedy(
+        text=text,
+        commands=tuple(
+            Command(
+                argv=("Set-VMNetworkAdapter", "-VMName", guest, "-VmqWeight", "100"),
+                shell=Shell.POWERSHELL,
+            )
+            for guest in guests
+        ),
+        by_hand=ByHand.NO_STEP,
+    )
+
+
+def _has_no_weight(weight: Observed[int]) -> bool:
+    return isinstance(weight, Known) and not weight.value
 
 
 def _has_vf(guest: GuestAdapter) -> bool:
-    return isinstance(guest.iov_weight, Known) and guest.iov_weight.value > 0
+    return isinstance(guest.iov_weight, Known) and bool(guest.iov_weight.value)
 
 
 RULE = HostRule(
