@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from wirespeed.facts.cpu_list import cpu_list_text
-from wirespeed.facts.interrupts import Interrupt, Interrupts
+from wirespeed.facts.interrupts import AFFINITY, Interrupt, Interrupts
 from wirespeed.facts.irqbalance import placed_remedy
 from wirespeed.facts.locality import cpus_for_interrupts, local_cpus
 from wirespeed.facts.queues import Queues
@@ -21,7 +21,6 @@ TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
 SHARED = "-virtqueues"
 """Of virtio with fewer vectors than queues: one for all (vp_request_msix_vectors,
 drivers/virtio/virtio_pci_common.c)."""
-AFFINITY = "grep . /proc/irq/*/*affinity_list"
 FORMULA = "1 - 1 / the smaller of queues and CPUs near the card"
 ENOUGH = 100
 """Interrupts during the capture from which the landing is told; fewer may be of one flow."""
