@@ -105,9 +105,8 @@ def _remedies(
         yield Remedy(
             text=f"leave {'the other ' if placed else ''}{stay} in place: each CPU of "
             f"node {node} that may serve interrupts then already has a queue. To have no queue "
-            "on another node, set fewer channels "
-            f"(`ethtool -L {exam.port.name} combined {queues - stay}`); they spread the flows over fewer "
-            "cores",
+            f"on another node, set {queues - stay} channels (`ethtool -L {exam.port.name} combined "
+            f"{queues - stay}`); fewer channels spread the flows over fewer cores",
             by_hand=ByHand.WORKLOAD,
         )
 

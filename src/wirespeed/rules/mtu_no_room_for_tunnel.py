@@ -11,7 +11,7 @@ from wirespeed.facts.routes import Routes
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, Observed, known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.symptom import Symptom
 
 OUTER_IP = {4: 20, 6: 40}
@@ -33,10 +33,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     of_ovs = [o for o in exam.host[Ovs].interfaces.values() if o.kind in ("vxlan", "geneve")]
     if not own and not of_ovs:
         raise DoesNotApplyError("there is no VXLAN or Geneve tunnel")
-    for link in own:
-        yield from _of_kernel(exam, link)
-    for tunnel in of_ovs:
-        yield from _of_ovs(exam, tunnel)
+    yield from of_each(
+        (*own, *of_ovs),
+        lambda one: _of_kernel(exam, one) if isinstance(one, Link) else _of_ovs(exam, one),
+    )
 
 
 def _is_of_ovs(link: Link) -> bool:
@@ -69,7 +69,7 @@ def _of_ovs(exam: HostExam, tunnel: OvsInterface) -> Iterator[Finding]:
     underlay = _underlay(exam, tunnel.name, local, remote)
     inner = _largest_inside(exam, tunnel)
     if inner is None:
-        raise DoesNotApplyError(f"no port of a guest is in the bridges of {tunnel.name}")
+        return  # no guest's packets go through it
     name, mtu = inner
     found = Evidence(
         found=f"{name}, in a bridge with {tunnel.name}: MTU {mtu.value}", source=mtu.source
