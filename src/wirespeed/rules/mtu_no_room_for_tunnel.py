@@ -33,8 +33,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     of_ovs = [o for o in exam.host[Ovs].interfaces.values() if o.kind in ("vxlan", "geneve")]
     if not own and not of_ovs:
         raise DoesNotApplyError("there is no VXLAN or Geneve tunnel")
+    tunnels: list[Link | OvsInterface] = [*own, *of_ovs]
     yield from of_each(
-        (*own, *of_ovs),
+        tunnels,
         lambda one: _of_kernel(exam, one) if isinstance(one, Link) else _of_ovs(exam, one),
     )
 
