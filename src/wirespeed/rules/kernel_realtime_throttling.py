@@ -131,8 +131,8 @@ def _served(exam: HostExam) -> Iterator[Finding]:
 
 def _stop_serving(cpus: Sequence[int]) -> Remedy:
     until = (
-        "until the next boot (an ordinary thread that has to run there then waits for ever, possibly "
-        f"one of the kernel's); {RUNTIME} no longer changes that"
+        "until the next boot (an ordinary thread that has to run there then waits for ever, "
+        f"possibly one of the kernel's); {RUNTIME} no longer changes that"
     )
     if not cpus:
         return Remedy(
