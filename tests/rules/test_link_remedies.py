@@ -101,7 +101,7 @@ def test_fec_is_turned_on_as_the_port_supports_it():
         ("errors.pcie_back_pressure", "present_stalled_30_percent", "waits for PCI Express"),
         ("bond.member_down", "present_spare_is_down", "no other port to fail over to"),
         ("bond.member_down", "present_one_of_three_is_down", "1 of 2 spare ports left"),
-        ("bond.member_down", "present_all_down", "0 of 2 links"),
+        ("bond.member_down", "present_all_down", "nothing goes through it"),
         ("interrupts.on_another_node", "present_one_processor_of_two_nodes", "not use the link"),
         ("errors.physical", "present_crc_errors_before", "were, before this capture, dropped"),
     ],

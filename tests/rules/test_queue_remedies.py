@@ -167,7 +167,7 @@ def test_an_isolated_cpu_is_kept_free_of_interrupts(
     findings = diagnosed(slug, case, None, (online, f"{line}\n{online}")).findings
     remedy, *others = [r for f in findings for r in f.remedies]
     assert [r.text.split(":")[0] for r in others] == (
-        ["leave the other 1 where they are"] if expected == [1] else []
+        ["leave the other 1 in place"] if expected == [1] else []
     )
     placed = [int(c.line().split()[1]) for c in remedy.commands if "irq" in c.line()]
     assert placed == expected
@@ -178,7 +178,7 @@ def test_where_every_near_cpu_has_a_queue_the_others_stay():
     kept = (online, f"/sys/devices/system/cpu/isolated:0-1\n{online}")
     findings = diagnosed("interrupts.on_another_node", MORE_QUEUES, None, kept).findings
     (remedy,) = [r for f in findings for r in f.remedies]
-    assert remedy.text.startswith("leave 2 where they are") and not remedy.commands
+    assert remedy.text.startswith("leave 2 in place") and not remedy.commands
 
 
 @pytest.mark.parametrize("netdev", ["-G", "a;reboot", "$(id)", "a'b", "x" * 16])

@@ -16,7 +16,7 @@ UNFIT = "the driver and the firmware do not match"
         ("present_capabilities_refused", UNFIT, "module"),
         ("present_firmware_that_does_not_start", "the card's firmware does not start", UNFIT),
         ("present_ice_in_safe_mode", "the driver found no DDP package", UNFIT),
-        ("present_commands_that_the_firmware_refuses", UNFIT, "power the host off"),
+        ("present_commands_that_the_firmware_refuses", "the firmware does not know", UNFIT),
         ("present_a_command_without_an_answer", "reset the card's firmware", UNFIT),
         ("present_no_room_for_vfs_in_the_words_of_newer_kernels", "the BIOS left no room", UNFIT),
         ("present_i40e_in_recovery_mode", "burn the card's firmware again", UNFIT),

@@ -23,6 +23,8 @@ of events and of a mailbox: i40e_vsi_open(), ice_vsi_open_ctrl(), vmxnet3_reques
 idpf_mb_intr_req_irq()."""
 NO_HANDLER = re.compile(r"(\d+-)?(edge|level|fasteoi)", re.I)
 SOURCE = "cat /proc/interrupts"
+AFFINITY = "grep . /proc/irq/*/*affinity_list"
+"""Shows where each interrupt may go, and where it is programmed for."""
 
 
 @dataclass(frozen=True, slots=True)

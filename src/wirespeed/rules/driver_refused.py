@@ -8,99 +8,123 @@ from wirespeed.facts.module import SYNDROME, UNANSWERED
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import Sriov
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
-UNFIT = (
-    "the driver and the firmware do not match: use a newer kernel or the vendor's driver, or a "
-    "firmware version listed for this driver; in a guest, the host may hide a capability that "
+UNFIT = Remedy(
+    text="the driver and the firmware do not match: use a newer kernel or the vendor's driver, or "
+    "a firmware version listed for this driver; in a guest, the host may hide a capability that "
     "the driver needs",
-    ByHand.SOFTWARE,
+    by_hand=ByHand.SOFTWARE,
+    danger=Danger.REBOOT,
 )
-REPLACE = (
-    "burn the card's firmware again with its maker's tool (nvmupdate64e of Intel, or the package "
-    "of the server's maker), then switch the host off and on; if the mode returns, replace the card"
+REPLACE = Remedy(
+    text="burn the card's firmware again with its maker's tool (nvmupdate64e of Intel, or the "
+    "package of the server's maker), then switch the host off and on; if the mode returns, "
+    "replace the card",
+    by_hand=ByHand.SOFTWARE,
+    danger=Danger.FIRMWARE,
+)
+DEAD = Remedy(
+    text="the card's firmware does not start: power the host off and on (a reboot may not reset "
+    "the card); if it still does not start, burn the firmware again",
+    by_hand=ByHand.HARDWARE,
+    danger=Danger.FIRMWARE,
 )
 MLX5 = "mlx5_core"
 ADVICE = {
-    ("", re.compile(r"Firmware (?:recovery|rollback) mode")): (REPLACE, ByHand.SOFTWARE),
-    ("", re.compile(r"NVM image is newer than expected")): (
-        "the driver does not know firmware as new as this card's: use a newer kernel, or the "
+    ("", re.compile(r"Firmware (?:recovery|rollback) mode")): REPLACE,
+    ("", re.compile(r"NVM image is newer than expected")): Remedy(
+        text="the driver does not know firmware as new as this card's: use a newer kernel, or the "
         "maker's own driver",
-        ByHand.SOFTWARE,
+        by_hand=ByHand.SOFTWARE,
+        danger=Danger.REBOOT,
     ),
-    ("", re.compile(r"older version of the NVM image|HWRM interface \S+ is older")): (
-        "update the card's firmware to the version that its maker lists for this driver, then "
+    ("", re.compile(r"older version of the NVM image|HWRM interface \S+ is older")): Remedy(
+        text="update the card's firmware to the version that its maker lists for this driver, then "
         "switch the host off and on",
-        ByHand.SOFTWARE,
+        by_hand=ByHand.SOFTWARE,
+        danger=Danger.FIRMWARE,
     ),
-    (MLX5, re.compile(UNANSWERED)): (
-        "reset the card's firmware (`devlink dev reload pci/ADDRESS action fw_activate`, or "
-        "mstfwreset), or power the host off and on; update the firmware if it recurs",
-        ByHand.NO_UNDO,
+    (MLX5, re.compile(UNANSWERED)): Remedy(
+        text="reset the card's firmware (`devlink dev reload pci/ADDRESS action fw_activate`, or "
+        "`mstfwreset -d ADDRESS reset`), or power the host off and on; update the firmware if it "
+        "recurs",
+        by_hand=ByHand.NO_UNDO,
+        danger=Danger.CARD_RESET,
     ),
-    ("", re.compile(r"nsupported (?:SFP|QSFP|module)")): (
-        "the driver refuses the card because of its module: use a module that the card's maker "
-        "lists, or remove it, and reload the driver; ixgbe alone accepts others with "
+    ("", re.compile(r"nsupported (?:SFP|QSFP|module)")): Remedy(
+        text="the driver refuses the card because of its module: use a module that the card's "
+        "maker lists, or remove it, and reload the driver; ixgbe alone accepts others with "
         "allow_unsupported_sfp=1, which its maker has not tested",
-        ByHand.HARDWARE,
+        by_hand=ByHand.HARDWARE,
+        danger=Danger.DROPS_LINK,
     ),
-    ("", re.compile(r"Firmware over \d+ MS|health compromised")): (
-        "the card's firmware does not start: power the host off and on (a reboot may not reset the "
-        "card), then burn the firmware again",
-        ByHand.HARDWARE,
-    ),
-    (MLX5, re.compile(r"error(?: code)? -16\b")): (
-        "the card's firmware does not start: power the host off and on (a reboot may not reset the "
-        "card), then burn the firmware again",
-        ByHand.HARDWARE,
-    ),
-    (MLX5, re.compile(r"status (?:no resources|exceed limit)")): (
-        "the card ran out of a resource that the command asks for: use fewer VFs, channels or "
+    ("", re.compile(r"Firmware over \d+ MS|health compromised")): DEAD,
+    (MLX5, re.compile(r"error(?: code)? -16\b")): DEAD,
+    (MLX5, re.compile(r"status (?:no resources|exceed limit)")): Remedy(
+        text="the card ran out of a resource that the command asks for: use fewer VFs, channels or "
         "flow rules, or raise the limit in the firmware's settings (mstconfig)",
-        ByHand.FIND_FIRST,
+        by_hand=ByHand.FIND_FIRST,
     ),
-    (MLX5, re.compile(r"status (?:bad system state|bad res|resource busy)")): (
-        "the firmware does not accept the command in its present state: undo what was set before "
-        "it (VFs bound, switchdev mode, a bond) and set them in the other order",
-        ByHand.FIND_FIRST,
+    (MLX5, re.compile(r"status (?:bad system state|bad res|resource busy)")): Remedy(
+        text="the firmware does not accept the command in its present state: undo what was set "
+        "before it (VFs bound, switchdev mode, a bond) and set them in the other order",
+        by_hand=ByHand.FIND_FIRST,
     ),
-    (MLX5, re.compile(r"status internal error")): (
-        "the firmware reported an internal failure: update it; if it recurs, report the syndrome "
-        "to its maker",
-        ByHand.SOFTWARE,
+    (MLX5, re.compile(r"status internal error")): Remedy(
+        text="the firmware reported an internal failure: update it; if it recurs, report the "
+        "syndrome to its maker",
+        by_hand=ByHand.SOFTWARE,
+        danger=Danger.FIRMWARE,
     ),
-    (MLX5, re.compile(r"hca_cap|error(?: code)? -(?:22|95)\b|status bad (?:op|param|in|out)")): (
-        UNFIT
+    (MLX5, re.compile(r"hca_cap|error(?: code)? -(?:22|95)\b")): UNFIT,
+    (MLX5, re.compile(r"status bad (?:op|param|in|out)")): Remedy(
+        text="the firmware does not know this command, or not as it was given: nothing has to be "
+        "done if all that you use works; if not, update the firmware, and the driver or the "
+        "program that gave the command",
+        by_hand=ByHand.FIND_FIRST,
     ),
-    ("i40e", re.compile(r"BLANK NVM|error(?: code)? -11\b")): (
-        "the driver does not know this card's firmware: use a newer kernel, or Intel's own driver",
-        ByHand.SOFTWARE,
+    ("i40e", re.compile(r"error(?: code)? -11\b")): Remedy(
+        text="the driver does not know this card's firmware: use a newer kernel, or Intel's own "
+        "driver",
+        by_hand=ByHand.SOFTWARE,
+        danger=Danger.REBOOT,
     ),
-    ("", re.compile(r"VFs \(bus .* out of range")): (
-        "the bridge above has no bus numbers left for so many VFs: enable SR-IOV or ARI in the "
-        "BIOS, ask for fewer, or add pci=assign-busses to the kernel's command line",
-        ByHand.BIOS,
+    ("", re.compile(r"VFs \(bus .* out of range")): Remedy(
+        text="the bridge above has no bus numbers left for so many VFs: enable SR-IOV or ARI in "
+        "the BIOS, ask for fewer, or add pci=assign-busses to the kernel's command line",
+        by_hand=ByHand.BIOS,
+        danger=Danger.REBOOT,
     ),
-    ("", re.compile(r"BAR \d+|MMIO resources|error(?: code)? -12\b")): (
-        "the BIOS left no room for the card's memory: enable Above 4G Decoding (and SR-IOV) "
+    ("", re.compile(r"BAR \d+|MMIO resources")): Remedy(
+        text="the BIOS left no room for the card's memory: enable Above 4G Decoding (and SR-IOV) "
         "there, configure fewer VFs in the firmware, or add pci=realloc to the kernel's command "
         "line",
-        ByHand.BIOS,
+        by_hand=ByHand.BIOS,
+        danger=Danger.REBOOT,
     ),
-    ("ice", re.compile(r"DDP package.*(?:not supported|lower|higher|too low|version)")): (
-        "the DDP package and the driver do not match: install the package for this driver's "
+    ("", re.compile(r"error(?: code)? -12\b")): Remedy(
+        text="the driver got no memory (ENOMEM): either the BIOS left no room for the card's, then "
+        "the log of the boot has `BAR` and `no space` (enable Above 4G Decoding), or the host "
+        "itself was short of memory",
+        by_hand=ByHand.FIND_FIRST,
+    ),
+    ("ice", re.compile(r"DDP package.*(?:not supported|lower|higher|too low|version)")): Remedy(
+        text="the DDP package and the driver do not match: install the package for this driver's "
         "version, and reload the driver",
-        ByHand.SOFTWARE,
+        by_hand=ByHand.SOFTWARE,
+        danger=Danger.DROPS_LINK,
     ),
-    ("ice", re.compile(r"[Ss]afe [Mm]ode|DDP package")): (
-        "the driver found no DDP package that it can use: install the linux-firmware package of "
-        "this kernel (/lib/firmware/intel/ice/ddp/ice.pkg), in the initramfs too, and load the "
+    ("ice", re.compile(r"[Ss]afe [Mm]ode|DDP package")): Remedy(
+        text="the driver found no DDP package that it can use: install the linux-firmware package "
+        "of this kernel (/lib/firmware/intel/ice/ddp/ice.pkg), in the initramfs too, and load the "
         "driver again",
-        ByHand.SOFTWARE,
+        by_hand=ByHand.SOFTWARE,
+        danger=Danger.DROPS_LINK,
     ),
 }
 """Driver (empty: any) and what was said, and what helps: an error number has another meaning in
@@ -120,10 +144,12 @@ FIRMWARE = (
      "the driver finds this firmware too old: what needs newer firmware is off or untested"),
 )  # fmt: skip
 """What follows from a state of the firmware that the driver names."""
-ELSE = (
-    "read the kernel's log of when the driver started on the card, and check which driver "
-    "supports the card"
+ELSE = Remedy(
+    text="read the kernel's log of when the driver started on the card, and check which driver "
+    "supports the card",
+    by_hand=ByHand.FIND_FIRST,
 )
+BUS_NUMBERS = re.compile(r"VFs \(bus")
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -146,10 +172,10 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         _severity(exam, lines, only_vfs=only_vfs),
         tuple(Evidence(found=line, source="dmesg") for line in lines),
         so=_consequence(lines, only_vfs=only_vfs),
-        remedies=tuple(_remedies(lines)),
+        remedies=(_remedy(exam, lines),),
         unpriced="it costs the VFs that cannot be created"
         if only_vfs
-        else "the message names what was refused",
+        else "its cost depends on what was refused: measure before and after",
     )
 
 
@@ -163,6 +189,8 @@ def _severity(exam: PortExam, lines: tuple[str, ...], *, only_vfs: bool) -> Seve
 
 
 def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
+    if all(map(BUS_NUMBERS.search, lines)):
+        return "so many VFs of this port cannot be created: there are no bus numbers for them"
     if only_vfs:
         return "no VF of this port can be created: there is no address space for them"
     if _is_in_safe_mode(lines):
@@ -180,8 +208,8 @@ def _consequence(lines: tuple[str, ...], *, only_vfs: bool) -> str:
             return so
     if all(COMMAND.search(line) for line in lines):
         return (
-            "the firmware refused commands of the driver: what they set is not in force, and "
-            "repeating them does not help"
+            "the firmware refused commands of the driver: what they ask for was not done, and is "
+            "refused again while nothing else changes"
         )
     return "the kernel refused the card or a part of it; the card has a driver now"
 
@@ -209,24 +237,34 @@ def _without_driver(exam: PortExam, lines: tuple[str, ...]) -> Finding:
         so="the kernel's driver refused this card: it has no netdev and carries nothing"
         if lines
         else "this network card has no driver: it has no netdev and carries nothing",
-        remedies=tuple(_remedies(lines)),
-        unpriced="without a driver, what the port could carry is not known",
+        remedies=(_remedy(exam, lines),),
+        unpriced="without a driver the port's link and ceilings are not known: ask again when it "
+        "has one",
     )
 
 
-def _remedies(lines: tuple[str, ...]) -> Iterator[Remedy]:
-    found = dict.fromkeys(
+def _remedy(exam: PortExam, lines: tuple[str, ...]) -> Remedy:
+    address = exam.port.pci_address or ""
+    if not lines:
+        return Remedy(
+            text="see which `Kernel modules` the kernel has for the card, and load one with "
+            "modprobe; where there is none, install the maker's driver or a newer kernel",
+            commands=(Command(argv=("lspci", "-nnks", address)),),
+            by_hand=ByHand.FIND_FIRST,
+        )
+    fit = (
         remedy
         for (driver, pattern), remedy in ADVICE.items()
         for line in lines
         if driver in line and pattern.search(line)
     )
-    for advice, by_hand in list(found)[:1] or [(ELSE, ByHand.FIND_FIRST)]:
-        yield Remedy(
-            text=advice,
-            commands=(Command(argv=("dmesg", "-T")),),
-            by_hand=by_hand,
-        )
+    remedy = next(fit, ELSE)
+    return Remedy(
+        text=remedy.text.replace("ADDRESS", address),
+        commands=(Command(argv=("dmesg", "-T")),),
+        danger=remedy.danger,
+        by_hand=remedy.by_hand,
+    )
 
 
 RULE = PortRule(

@@ -160,7 +160,7 @@ def _running(exam: PortExam, address: str, maker: Maker) -> Observed[Version]:
     def version(text: str) -> Version:
         match = maker.version.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text[:40]!r} is not a version")
+            raise ValueError(f"{text!r} is not a version")
         return tuple(map(int, match.groups()))
 
     return read_as(found, version)

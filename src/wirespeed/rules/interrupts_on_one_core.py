@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from wirespeed.facts.cpu import Cpus
-from wirespeed.facts.interrupts import Interrupt, Interrupts
+from wirespeed.facts.cpu_list import cpu_list_text
+from wirespeed.facts.interrupts import AFFINITY, Interrupt, Interrupts
 from wirespeed.facts.irqbalance import placed_remedy
 from wirespeed.facts.locality import cpus_for_interrupts, local_cpus
 from wirespeed.facts.queues import Queues
 from wirespeed.facts.steering import Steering
 from wirespeed.facts.workload import Workload
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -20,6 +21,7 @@ TRANSMIT_ONLY = re.compile(r"output|(^|[-_.])tx([-_.]?\d|$)", re.I)
 SHARED = "-virtqueues"
 """Of virtio with fewer vectors than queues: one for all (vp_request_msix_vectors,
 drivers/virtio/virtio_pci_common.c)."""
+FORMULA = "1 - 1 / the smaller of queues and CPUs near the card"
 ENOUGH = 100
 """Interrupts during the capture from which the landing is told; fewer may be of one flow."""
 
@@ -41,9 +43,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     if len(queues) < 2:
         raise DoesNotApplyError("it has one receive queue with an interrupt")
-    near = known(local_cpus(exam.host, exam.port), "CPUs near the card")
-    if len(near) < 2:
-        raise DoesNotApplyError("there is one CPU near the card")
+    order = _for_interrupts(exam)
     landed = _landed(queues)
     if sum(landed.values()) >= ENOUGH and _busy(queues) >= 2:
         if len(landed) > 1:
@@ -59,36 +59,43 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if len(cpus) > 1:
             return
         if not cpus:
-            raise CannotTellError(
-                "the affinity of its queues' interrupts names no CPU", _affinity(queues)
-            )
+            raise CannotTellError("the affinity of its queues' interrupts names no CPU", AFFINITY)
         cpu, severity = next(iter(cpus)), Severity.RISK
         evidence = Evidence(
             found=f"the interrupts of all {len(queues)} receive queues go to CPU {cpu}",
-            source=_affinity(queues),
+            source=AFFINITY,
         )
     if exam.question.purpose is None and exam.host[Workload].has_dpdk:
         # Where DPDK takes the frames, their interrupts are best kept away from its cores.
         severity = Severity.NOTE
-    online = near & known(exam.host[Cpus].online, "which CPUs are online")
-    order = cpus_for_interrupts(exam.host, online)
-    if not order:
-        source = "cat /sys/devices/system/cpu/online"
-        raise CannotTellError("no CPU near the card is online", source)
     placed = {q.number: order[turn % len(order)] for turn, q in enumerate(queues)}
+    others = cpu_list_text(set(order) - {cpu})
     yield exam.finding(
         severity,
         (evidence,),
-        so=f"CPU {cpu} does the receive work of {len(queues)} queues; {len(order) - 1} more near "
-        "the card do none",
+        so=f"CPU {cpu} does the receive work of all {len(queues)} queues; the other CPUs near the "
+        f"card ({others}) do none of it",
         remedies=(
             placed_remedy(
                 exam.host, exam.port.pci_address, "give each queue a CPU near the card", placed
             ),
         ),
-        unpriced="how much of this traffic one core can process is not known: measure before and "
-        "after",
+        bounds=_bounds(len(queues), len(order)),
     )
+
+
+def _for_interrupts(exam: PortExam) -> list[int]:
+    near = known(local_cpus(exam.host, exam.port), "CPUs near the card")
+    order = cpus_for_interrupts(exam.host, near)
+    if len(order) < 2:
+        raise DoesNotApplyError("one CPU near the card may take interrupts")
+    return order
+
+
+def _bounds(queues: int, cpus: int) -> tuple[Bound, ...]:
+    most = min(queues, cpus)
+    of = f"of what {most} CPUs process"
+    return (Bound.of_share(Limit.AT_MOST, 1 - 1 / most, of, FORMULA),)
 
 
 def _shared(exam: PortExam, interrupt: Interrupt, source: str) -> Iterator[Finding]:
@@ -106,13 +113,8 @@ def _shared(exam: PortExam, interrupt: Interrupt, source: str) -> Iterator[Findi
                 by_hand=ByHand.WORKLOAD,
             ),
         ),
-        unpriced="how much of this traffic one core can process is not known: measure before and "
-        "after",
+        bounds=_bounds(channels, len(_for_interrupts(exam))),
     )
-
-
-def _affinity(queues: list[Interrupt]) -> str:
-    return f"grep . /proc/irq/{queues[0].number}/*affinity_list"
 
 
 def _landed(queues: list[Interrupt]) -> Counter[int]:
@@ -144,6 +146,7 @@ RULE = PortRule(
     "are then no faster than one.",
     source="https://docs.kernel.org/networking/scaling.html (RSS IRQ Configuration); "
     "https://docs.kernel.org/core-api/irq/irq-affinity.html",
+    price=f"at most: {FORMULA}",
     explains=(Symptom.CPU_BEHIND, Symptom.NO_DESCRIPTOR, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -9,8 +9,8 @@ from wirespeed.facts.kernel import CommandLine, Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.memory import Memory
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import CannotTellError, known, value_or_none
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, CannotTellError, known, value_or_none
 from wirespeed.model.rule import HostExam, HostRule
 from wirespeed.model.symptom import Symptom
 
@@ -20,6 +20,12 @@ COUNT = re.compile(r"\d{1,10}")
 PER_NODE = re.compile(r"(?:\d{1,4}:\d{1,10},?)+")
 """`hugepages=0:8,1:8`, from Linux 5.16 on."""
 LOG = Command(argv=("dmesg", "-T"))
+SEE_LOG = Remedy(
+    text="look in the log of the boot for why the kernel ignored the parameter",
+    commands=(LOG,),
+    by_hand=ByHand.FIND_FIRST,
+)
+SIZES = Command(argv=("ls", "/sys/kernel/mm/hugepages"))
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
@@ -49,16 +55,26 @@ def _isolated(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
     isolated = exam.host[Cpus].isolated_at_boot
     if asked & known(isolated, "which CPUs are isolated"):
         return
+    reasons = []
+    if flags:
+        reasons.append(f"a flag that this kernel does not know (of {', '.join(flags)})")
+    if line.cpus("isolcpus") - asked:
+        reasons.append("a CPU that does not exist")
+    void = f": {' or '.join(reasons)} voids the whole parameter" if reasons else ""
     chosen = cpu_list_text(asked)
     yield _finding(
         exam,
         f"isolcpus={value}",
         Evidence(found="none of these CPUs is isolated", source=isolated.source),
-        "the scheduler places other threads on CPUs that should be kept free: one flag that the "
-        "kernel does not know, or one CPU that does not exist, voids the whole parameter",
+        f"the scheduler places other threads on CPUs that should be kept free{void}",
         boot_remedy(
-            exam.host[Kernel], "name only CPUs, without flags", "isolated", f"isolcpus={chosen}"
-        ),
+            exam.host[Kernel],
+            "name only CPUs that exist, without flags",
+            "isolated",
+            f"isolcpus={chosen}",
+        )
+        if reasons
+        else SEE_LOG,
     )
 
 
@@ -71,13 +87,15 @@ def _tickless(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
         exam,
         f"nohz_full={line.last('nohz_full')}",
         Evidence(found="no CPU is tickless", source=tickless.source),
-        "the timer interrupts these CPUs 100 to 1000 times a second",
+        "the timer interrupts a thread on these CPUs 100 to 1000 times a second",
         Remedy(
-            text="boot a kernel that was built with CONFIG_NO_HZ_FULL; the log of the boot says "
-            "why the running kernel ignored nohz_full",
-            commands=(LOG,),
+            text="boot a kernel that was built with CONFIG_NO_HZ_FULL: the running one was not, as "
+            "it has no such file",
+            danger=Danger.REBOOT,
             by_hand=ByHand.SOFTWARE,
-        ),
+        )
+        if isinstance(tickless, Absent)
+        else SEE_LOG,
     )
 
 
@@ -90,27 +108,37 @@ def _hugepages(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
             known(memory.default_page_bytes, "the sizes of hugepages")
             for one in memory.pools_of(None):
                 known(one.total, "the pools of hugepages")
-            seen = Evidence(found=f"no pool of {size >> 20} MB pages", source=source)
+            seen = Evidence(found=f"no pool of {_shown(size)} pages", source=source)
+            so = f"programs find no hugepages of {_shown(size)}: this CPU or kernel has none"
+            advice, command = "reserve pages of a size that it has", SIZES
         else:
-            total = known(pool.total, f"hugepages of {size >> 20} MB")
+            total = known(pool.total, f"hugepages of {_shown(size)}")
             if total >= count:
                 continue
-            found = f"{total} of {count} pages of {size >> 20} MB"
+            found = f"{total} of {count} pages of {_shown(size)}"
             seen = Evidence(found=found, source=pool.total.source)
+            so = (
+                "programs find fewer hugepages than the command line reserves: memory was short or "
+                "fragmented at boot, or pages were released since"
+            )
+            advice, command = (
+                "look in the log of the boot (lines with HugeTLB) for what was allocated; then "
+                "reserve fewer pages",
+                LOG,
+            )
         yield _finding(
             exam,
             word,
             seen,
-            "programs find fewer hugepages than the command line reserves: memory was short or "
-            "fragmented at boot, the CPU does not support the page size, or pages were released "
-            "since",
-            Remedy(
-                text="look in the log of the boot (lines with HugeTLB) for what was allocated; "
-                "then reserve fewer pages, or pages of a size that the CPU supports",
-                commands=(LOG,),
-                by_hand=ByHand.FIND_FIRST,
-            ),
+            so,
+            Remedy(text=advice, commands=(command,), by_hand=ByHand.FIND_FIRST),
         )
+
+
+def _shown(page_bytes: int) -> str:
+    if page_bytes < UNITS["M"]:
+        return f"{page_bytes >> 10} kB"
+    return f"{page_bytes >> 20} MB"
 
 
 def _wanted(memory: Memory, line: CommandLine) -> dict[int, tuple[str, int]]:
@@ -145,7 +173,8 @@ def _finding(exam: HostExam, word: str, seen: Evidence, so: str, remedy: Remedy)
         (asked, seen),
         so=so,
         remedies=(remedy,),
-        unpriced="the cost depends on the program that relies on the parameter",
+        unpriced="the cost depends on the program that relies on the parameter: measure it before "
+        "and after",
     )
 
 

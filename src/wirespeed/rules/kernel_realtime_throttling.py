@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.cpu_realtime import (
     FAIR_NS,
     FAIR_SERVER,
@@ -12,7 +13,6 @@ from wirespeed.facts.cpu_realtime import (
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.bound import Bound, Limit
-from wirespeed.model.ceiling import Input
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
@@ -42,11 +42,12 @@ def _polling(exam: HostExam) -> list[RealtimeThread]:
     return [t for t in threads if isinstance(t.cpu_share, Known) and t.cpu_share.value > POLLS]
 
 
-def _polls(threads: Sequence[RealtimeThread]) -> tuple[Evidence, ...]:
-    return tuple(
-        Evidence(found=f"{t.name} polls under {t.policy}", source=f"chrt -p {t.tid}")
-        for t in threads[:MOST]
-    )
+def _polls(exam: HostExam, threads: Sequence[RealtimeThread]) -> Iterator[Evidence]:
+    for one in threads[:MOST]:
+        yield Evidence(found=f"{one.name} polls under {one.policy}", source=f"chrt -p {one.tid}")
+    if more := len(threads[MOST:]):
+        source = exam.host[RealtimeThreads].threads.source
+        yield Evidence(found=f"{more} more poll under a real-time policy", source=source)
 
 
 def _throttled(exam: HostExam, *, borrows: bool) -> Iterator[Finding]:
@@ -63,10 +64,16 @@ def _throttled(exam: HostExam, *, borrows: bool) -> Iterator[Finding]:
     else:
         severity = Severity.FAULT
         lost = f"up to {lost}, as far as no CPU has time left to lend" if borrows else lost
-        so = f"the kernel stops these threads for {lost}, and their rings overflow meanwhile"
+        so = f"the kernel stops these threads for {lost}: nothing polls their queues meanwhile"
     yield exam.finding(
         severity,
-        (Evidence(found=f"{runtime} of {period} us", source=f"sysctl {RUNTIME}"), *_polls(polling)),
+        (
+            Evidence(
+                found=f"real-time threads run for at most {runtime} of {period} us",
+                source=f"sysctl {RUNTIME} {PERIOD}",
+            ),
+            *_polls(exam, polling),
+        ),
         so=so,
         remedies=(
             sysctl_remedy(
@@ -79,8 +86,6 @@ def _throttled(exam: HostExam, *, borrows: bool) -> Iterator[Finding]:
                 Limit.EXACTLY if polling and not borrows else Limit.AT_MOST,
                 (period - runtime) / period,
                 "(sched_rt_period_us - sched_rt_runtime_us) / sched_rt_period_us",
-                Input(name="runtime", shown=f"{runtime} us", source=f"sysctl {RUNTIME}"),
-                Input(name="period", shown=f"{period} us", source=f"sysctl {PERIOD}"),
             ),
         ),
     )
@@ -97,16 +102,17 @@ def _served(exam: HostExam) -> Iterator[Finding]:
     runtime, period = max(told, key=lambda one: one[0] / one[1])
     lost = f"{runtime / 1e6:g} ms of every {period / 1e6:g} ms"
     waited = "whenever an ordinary thread waits for"
-    source = f"sudo grep . {FAIR_SERVER}/cpu{cpus[0] if cpus else '*'}/runtime"
+    paths = " ".join(f"{FAIR_SERVER}/cpu{cpu}/runtime" for cpu in cpus)
+    of_cpus = f"the fair server of CPU {cpu_list_text(cpus)}" if cpus else "a fair server"
     yield exam.finding(
         Severity.RISK if served else Severity.NOTE,
         (
             Evidence(
-                found=f"fair servers: {runtime} of {period} ns"
-                f"{'' if servers else ', unless they were changed: they were not read'}",
-                source=source,
+                found=f"{of_cpus} has up to {lost}"
+                f"{'' if servers else ' by default: what is set was not read'}",
+                source=f"sudo grep . {paths or f'{FAIR_SERVER}/cpu*/runtime'}",
             ),
-            *_polls(served),
+            *_polls(exam, served),
         ),
         so=f"these threads lose up to {lost} {waited} their core"
         if served
@@ -118,25 +124,25 @@ def _served(exam: HostExam) -> Iterator[Finding]:
                 Limit.AT_MOST,
                 runtime / period,
                 "runtime / period of the fair server",
-                Input(name="runtime", shown=f"{runtime} ns", source=source),
-                Input(name="period", shown=f"{period} ns", source=source),
             ),
         ),
     )
 
 
 def _stop_serving(cpus: Sequence[int]) -> Remedy:
-    text = (
-        "turn the fair servers of these CPUs off until the next boot (an ordinary thread that has "
-        "to run there then waits for ever, possibly one of the kernel's); "
-        f"{RUNTIME} no longer changes that"
+    until = (
+        "until the next boot (an ordinary thread that has to run there then waits for ever, "
+        f"possibly one of the kernel's); {RUNTIME} no longer changes that"
     )
     if not cpus:
-        text = f"where such a thread is to poll: {text}: write 0 to {FAIR_SERVER}/cpu*/runtime"
-        return Remedy(text=text, by_hand=ByHand.WORKLOAD)
+        return Remedy(
+            text=f"where a real-time thread is to poll, write 0 to {FAIR_SERVER}/cpuN/runtime of "
+            f"its CPU, {until}",
+            by_hand=ByHand.WORKLOAD,
+        )
     paths = [f"{FAIR_SERVER}/cpu{cpu}/runtime" for cpu in cpus]
     return Remedy(
-        text=text,
+        text=f"turn the fair servers of these CPUs off {until}",
         commands=(Command(argv=("tee", *paths), stdin="0"),),
         steps=(
             StepCall.of(
@@ -149,9 +155,9 @@ def _stop_serving(cpus: Sequence[int]) -> Remedy:
     )
 
 
-def _bound(limit: Limit, share: float, formula: str, *inputs: Input) -> Bound:
+def _bound(limit: Limit, share: float, formula: str) -> Bound:
     of = "of the time of each real-time thread that polls"
-    return Bound.of_share(limit, share, of, formula, *inputs)
+    return Bound.of_share(limit, share, of, formula)
 
 
 RULE = HostRule(

@@ -11,22 +11,18 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
 GBIT = 10**9
-LANE_GBIT = {
-    (1, 10): 10, (1, 25): 25, (1, 50): 50, (1, 100): 100,
-    (2, 50): 25, (2, 100): 50, (2, 200): 100,
-    (4, 10): 10, (4, 25): 25, (4, 40): 10, (4, 50): 25, (4, 100): 25, (4, 200): 50, (4, 400): 100,
-    (8, 200): 25, (8, 400): 50, (8, 800): 100,
-}  # fmt: skip
-"""Lanes of the form factor and Gb/s of the link to Gb/s of a lane; where two are possible, the
-slower one, whose cables may be longer."""
 REACH_M = {10: 7.0, 25: 5.0, 50: 3.0, 100: 2.0}
-"""Gb/s of a lane to the length that its clause of IEEE 802.3 plans, "at least": 40GBASE-CR4 clause
-85 (7 m, in makers' lists too), 25GBASE-CR and 100GBASE-CR4 110 and 92, 50GBASE-CR 136 (3 m by the
-objectives of 802.3cd). 2 m of 100GBASE-CR1 (162) were not found in a text that is open to all."""
+"""Gb/s of a lane, slowest first, to the length that its clause of IEEE 802.3 plans, "at least":
+40GBASE-CR4 clause 85 (7 m, in makers' lists too), 25GBASE-CR and 100GBASE-CR4 110 and 92,
+50GBASE-CR 136 (3 m by the objectives of 802.3cd). 2 m of 100GBASE-CR1 (162) were not found in a
+text that is open to all. 10 Gb/s over such copper is a standard of SFF-8431, and of no IEEE one."""
+LANES = (1, 2, 4, 8)
+"""How many a copper link may have."""
 WITHOUT_RS_M = 3.0
 """CA-25G-N and CA-25G-S, clause 110.10."""
 ACTIVE = ("Active", "AOC", "ACC")
-STRENGTH = {"off": 0, "none": 0, "baser": 1, "rs": 2}
+WEAK = {"off": 0, "none": 0, "baser": 1}
+"""The modes that are too weak for a class, by their place in NAMES."""
 NAMES = ("no FEC", "BASE-R FEC", "RS-FEC")
 ENCODINGS = {1: "baser", 2: "rs"}
 
@@ -40,22 +36,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not _is_passive_copper(module):
         raise DoesNotApplyError("its cable is not known to be passive copper")
     gbit = known(link.link_bps, f"speed of {link.netdev}") // GBIT
-    lane = LANE_GBIT.get((module.lanes, gbit))
+    lane = _lane_gbit(module.lanes, gbit)
     if lane is None:
         raise DoesNotApplyError(f"no length is published for {gbit} Gb/s on such a module")
     if metres > REACH_M[lane]:
-        yield _too_long(exam, module, metres, lane)
+        yield _too_long(exam, module, metres, gbit, lane)
     elif lane == 25:
         yield from _weak(exam, link, module, metres)
+
+
+def _lane_gbit(lanes: int, gbit: int) -> int | None:
+    """Gb/s of a lane; where two are possible, the slower one, whose cables may be longer."""
+    fit = (lane for lane in REACH_M if gbit / lane in LANES and gbit <= lane * lanes)
+    return next(fit, None)
 
 
 def _is_passive_copper(module: Module) -> bool:
     if not isinstance(module.compliance, Known):
         return False
     lines = module.compliance.value
-    is_copper = any(
-        "-CR" in line or "Copper Passive" in line or "Passive" in line for line in lines
-    )
+    is_copper = any("-CR" in line or "Passive" in line for line in lines)
     return is_copper and not any(word in line for line in lines for word in ACTIVE)
 
 
@@ -63,60 +63,72 @@ def _length(module: Module, metres: float) -> Evidence:
     return Evidence(found=f"passive copper cable of {metres:g} m", source=module.cable_m.source)
 
 
-def _too_long(exam: PortExam, module: Module, metres: float, lane: int) -> Finding:
+def _too_long(exam: PortExam, module: Module, metres: float, gbit: int, lane: int) -> Finding:
+    standard = "SFF-8431" if gbit == 10 else "IEEE 802.3"
     return exam.finding(
         Severity.RISK,
         (
             _length(module, metres),
-            Evidence(found=f"{lane} Gb/s on each lane", source=f"ethtool {exam.port.netdev}"),
+            Evidence(
+                found=f"{gbit} Gb/s: at least {lane} Gb/s per lane",
+                source=f"ethtool {exam.port.netdev}",
+            ),
         ),
-        so=f"IEEE 802.3 is designed for {REACH_M[lane]:g} m at {lane} Gb/s per lane: a longer "
-        "cable may have more bit errors than FEC corrects, more so with heat and bends, "
+        so=f"{standard} is designed for {REACH_M[lane]:g} m at {lane} Gb/s per lane: a longer "
+        "cable may have more bit errors than the standard allows, more so with heat and bends, "
         "unless its maker guarantees the loss of that class",
         remedies=(
             Remedy(
-                text=f"use a cable of at most {REACH_M[lane]:g} m, an active one, or optics; until "
-                "then watch the error counters and the margin (signal.margin_thin)",
+                text=f"use a cable of at most {REACH_M[lane]:g} m, an active one, or optics",
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="it costs nothing until frames are damaged: errors.physical counts those",
+        unpriced=_unpriced(exam),
+    )
+
+
+def _unpriced(exam: PortExam) -> str:
+    return (
+        f"it costs nothing until frames are damaged: `ethtool -S {exam.port.netdev}` counts those"
     )
 
 
 def _weak(exam: PortExam, link: Link, module: Module, metres: float) -> Iterator[Finding]:
     least, why = _least(module, metres)
     active = known(link.fec_active, f"active FEC of {link.netdev}")
-    strengths = [STRENGTH[word.lower()] for word in active if word.lower() in STRENGTH]
-    if not strengths or max(strengths) >= least:
+    words = {word.lower() for word in active}
+    if not words or words - WEAK.keys():
+        return
+    strongest = max(WEAK[word] for word in words)
+    if strongest >= least:
         return
     encoding = ENCODINGS[least]
     supported = link.supported.fec
-    can = isinstance(supported, Known) and encoding.upper() in map(str.upper, supported.value)
+    lacks = isinstance(supported, Known) and encoding.upper() not in map(str.upper, supported.value)
     yield exam.finding(
         Severity.RISK,
         (
             _length(module, metres),
             Evidence(found=why, source=f"ethtool -m {link.netdev}"),
-            Evidence(found=f"{NAMES[max(strengths)]} is active", source=link.fec_active.source),
+            Evidence(found=f"{NAMES[strongest]} is active", source=link.fec_active.source),
         ),
         so=f"IEEE 802.3 requires {NAMES[least]} on such a cable: without it the link may have "
         "more bit errors than the standard allows, and each costs a frame",
         remedies=(
             Remedy(
+                text=f"this port does not offer {NAMES[least]}: use a cable of class CA-25G-N "
+                f"({WITHOUT_RS_M:g} m at most)",
+                by_hand=ByHand.HARDWARE,
+            )
+            if lacks
+            else Remedy(
                 text=f"set {NAMES[least]} at both ends, the switch port included",
                 commands=(ethtool_command("--set-fec", link.netdev, "encoding", encoding),),
                 danger=Danger.DROPS_LINK,
                 steps=(StepCall.of("fec", netdev=link.netdev, encoding=encoding),),
-            )
-            if can
-            else Remedy(
-                text=f"this port does not offer {NAMES[least]}: use a cable of class CA-N of at "
-                "most 3 m, or optics",
-                by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="it costs nothing until frames are damaged: errors.physical counts those",
+        unpriced=_unpriced(exam),
     )
 
 

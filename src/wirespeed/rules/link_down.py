@@ -9,8 +9,8 @@ from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Link, link_of
 from wirespeed.facts.module import UNPLUGGED, Modules
 from wirespeed.facts.netstack import NetStack
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import Known, known
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
+from wirespeed.model.observed import Known, Unreadable, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
@@ -20,20 +20,39 @@ MADE_FOR = re.compile(r"\b(\d{1,3})G ?B(?:ase|ASE)")
 NOT_CONNECTED = (NO_CABLE, "Autoneg, No partner detected", "Module, Module is in low power mode")
 """Reasons of a port that nobody uses: nothing is plugged in, or the far end is off."""
 REMEDIES = {
-    "Autoneg": "set both ends alike: autonegotiation on or off, the same speed, the same FEC",
-    "Link training failure": "use a shorter or better cable, or another module at either end",
-    "Logical mismatch": "give both ends the same FEC: `ethtool --show-fec`, and the switch's port",
-    "Bad signal integrity": "replace the cable or the module, clean the fibre",
+    AUTONEG: (
+        "set both ends alike: autonegotiation on or off, the same speed, the same FEC",
+        ByHand.FAR_END,
+    ),
+    "Link training failure": (
+        "use a shorter or better cable, or another module at either end",
+        ByHand.HARDWARE,
+    ),
+    "Logical mismatch": (
+        "give both ends the same FEC: `ethtool --show-fec`, and the switch's port",
+        ByHand.FAR_END,
+    ),
+    "Bad signal integrity": (
+        "replace the cable or the module, clean the fibre",
+        ByHand.HARDWARE,
+    ),
     NO_CABLE: (
         "plug in the cable, at the far end too; a module of another vendor may also be "
-        "reported like this"
+        "reported like this",
+        ByHand.HARDWARE,
     ),
-    "Cable issue": "replace the cable",
-    "EEPROM issue": "replace the cable or the module: its memory cannot be read",
-    "Calibration failure": "replace the module",
-    "Power budget exceeded": "use a module that needs less power, or a slot that supplies more",
-    "Overheat": "cool the card or the module",
-    "Module": "read the module's data: `ethtool -m`",
+    "Cable issue": ("replace the cable", ByHand.HARDWARE),
+    "EEPROM issue": (
+        "replace the cable or the module: its memory cannot be read",
+        ByHand.HARDWARE,
+    ),
+    "Calibration failure": ("replace the module", ByHand.HARDWARE),
+    "Power budget exceeded": (
+        "use a module that needs less power, or a slot that supplies more",
+        ByHand.HARDWARE,
+    ),
+    "Overheat": ("cool the card or the module", ByHand.HARDWARE),
+    "Module": ("read the module's data: `ethtool -m`", ByHand.FIND_FIRST),
 }
 """By the first word of the reason: https://docs.kernel.org/networking/ethtool-netlink.html"""
 
@@ -50,19 +69,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     asked = names & set(exam.question.ports)
     evidence = []
     if isinstance(link.is_up, Known):
-        text = f"no link: {reason}" if reason else "no link, and the driver gives no reason"
-        evidence.append(Evidence.of(link.is_up, text))
+        evidence.append(Evidence.of(link.is_up, _no_link(link)))
     if not reason and names & exam.host[Modules].unplugged:
         # Kernels before 5.9 tell it nowhere else.
         evidence.append(Evidence(found=f"the kernel says: {UNPLUGGED}", source="dmesg"))
         reason = NO_CABLE
     uses = tuple(_uses(exam.host[NetStack], link.netdev))
     made_for = _module_bps(exam, link)
-    slower = made_for is not None and made_for.value < _best_bps(link)
+    slower = made_for is not None and made_for.value < _speeds(link)[-1]
     if slower and made_for is not None:
-        text = (
-            f"the module is made for {_gbps(made_for.value)}, the port for {_gbps(_best_bps(link))}"
-        )
+        port = _gbps(_speeds(link)[-1])
+        text = f"the module is made for {_gbps(made_for.value)}, the port for {port}"
         evidence.append(Evidence.of(made_for, text))
     is_unlike = slower and reason.startswith(AUTONEG) and bool(uses)
     wrong_fec = _wrong_fec(exam, link)
@@ -79,11 +96,19 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             *([] if wrong_fec is None else [_rs_fec(link)]),
             *_other_mode(link, reason, made_for),
-            Remedy(text=_remedy(reason), by_hand=ByHand.HARDWARE),
+            _remedy(reason),
         ),
         bounds=without_link_bounds(exam.ledger),
-        unpriced="the best speed that it supports is not known",
+        unpriced=f"the best speed that it supports is not known: `ethtool {link.netdev}` tells it",
     )
+
+
+def _no_link(link: Link) -> str:
+    if isinstance(link.down_reason, Known):
+        return f"no link: {link.down_reason.value}"
+    if isinstance(link.down_reason, Unreadable):
+        return "no link; the reason was not read"
+    return "no link, and the driver gives no reason"
 
 
 def _wrong_fec(exam: PortExam, link: Link) -> Evidence | None:
@@ -98,7 +123,7 @@ def _wrong_fec(exam: PortExam, link: Link) -> Evidence | None:
     if not isinstance(configured, Known) or not configured.value:
         return None
     medium = medium_of(module.compliance.value)
-    if medium is None or medium.fec != "RS" or medium.bps > _best_bps(link):
+    if medium is None or medium.fec != "RS" or medium.bps not in _speeds(link):
         return None
     if not {word.lower() for word in configured.value} <= {"off", "none"}:
         return None
@@ -110,30 +135,29 @@ def _rs_fec(link: Link) -> Remedy:
     return Remedy(
         text="turn RS-FEC on, at the far end too",
         commands=(ethtool_command("--set-fec", link.netdev, "encoding", "rs"),),
-        danger=Danger.DROPS_LINK,
         steps=(StepCall.of("fec", netdev=link.netdev, encoding="rs"),),
     )
 
 
-def _best_bps(link: Link) -> int:
-    modes = link.supported_bps
-    return modes.value[-1] if isinstance(modes, Known) and modes.value else 0
+def _speeds(link: Link) -> tuple[int, ...]:
+    """Bits per second of the modes that the port supports, slowest first; empty: not known."""
+    return link.supported_bps.value if isinstance(link.supported_bps, Known) else ()
 
 
 def _module_bps(exam: PortExam, link: Link) -> Known[int] | None:
     """Best mode of the port that its module is made for; None: the module does not say."""
     module = exam.host[Modules].by_netdev.get(link.netdev)
-    modes = link.supported_bps
-    if module is None or not isinstance(modes, Known):
+    if module is None:
         return None
-    if isinstance(module.compliance, Known):
-        most = max((int(n) for n in MADE_FOR.findall(" ".join(module.compliance.value))), default=0)
-        most, source = most * 10**9, module.compliance.source
-    if not isinstance(module.compliance, Known) or not most:
-        if not isinstance(module.lane_baud, Known):
-            return None
+    lines = module.compliance.value if isinstance(module.compliance, Known) else ()
+    made_for = [int(gbit) * 10**9 for gbit in MADE_FOR.findall(" ".join(lines))]
+    if made_for:
+        most, source = max(made_for), module.compliance.source
+    elif isinstance(module.lane_baud, Known):
         most, source = module.lanes * module.lane_baud.value, module.lane_baud.source
-    found = [bps for bps in modes.value if bps <= most]
+    else:
+        return None
+    found = [bps for bps in _speeds(link) if bps <= most]
     return Known(found[-1], source) if found else None
 
 
@@ -173,9 +197,12 @@ def _uses(stack: NetStack, netdev: str) -> Iterator[Evidence]:
         yield Evidence.of(own.addresses, "it has an IP address")
 
 
-def _remedy(reason: str) -> str:
-    state = reason.partition(", ")[0]
-    return REMEDIES.get(state, "check the cable, the module and the port at the far end")
+def _remedy(reason: str) -> Remedy:
+    text, by_hand = REMEDIES.get(
+        reason.partition(", ")[0],
+        ("check the cable, the module and the port at the far end", ByHand.HARDWARE),
+    )
+    return Remedy(text=text, by_hand=by_hand)
 
 
 RULE = PortRule(

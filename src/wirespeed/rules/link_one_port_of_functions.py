@@ -24,20 +24,20 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     asked = [port for port in functions if port in exam.ports]
     if asked[:1] != [exam.port]:
         return  # the first of them tells it once
-    idle = [port for port in functions if _is_idle(exam, port)]
+    unused = {port: _unused(exam, port) for port in functions}
+    idle = [port for port in functions if unused[port]]
     bond = _bond_of_all(exam, functions)
     narrow = _narrower(exam)
     evidence = tuple(
         Evidence(
-            found=f"{port.name}, {port.pci_address}: {_identity(exam, port)}"
-            + (", down or without an address" if port in idle else ""),
-            source=f"ip -d link show {port.netdev}",
+            found=f"{port.name}, {port.pci_address}: {_identity(exam, port)}{unused[port]}",
+            source=f"ip -d addr show {port.netdev}",
         )
         for port in functions
     )
     counted_once = (
-        "all of them show the same physical counters (`_phy`) and the same speed: adding them up "
-        "counts one port several times"
+        "each shows the speed and the physical counters of the whole port: adding them up counts "
+        "it several times"
     )
     if narrow is not None and idle and len(idle) < len(functions):
         pcie, wire = narrow
@@ -58,35 +58,37 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
             bounds=(
                 Bound.of_share(
-                    Limit.AT_MOST, 1 - fraction, "of the port's line rate", FORMULA, *pcie.inputs
+                    Limit.AT_LEAST,
+                    1 - fraction,
+                    "of the port's line rate, for traffic that would fill it",
+                    FORMULA,
+                    *pcie.inputs,
                 ),
             ),
         )
         return
+    if bond is None:
+        yield exam.finding(
+            Severity.NOTE,
+            evidence,
+            so=f"they are one physical port, with one cable; {counted_once}; frames from one to "
+            "another of them do not reach the cable",
+            unpriced="it costs nothing: the card is built this way",
+        )
+        return
     yield exam.finding(
-        Severity.RISK if bond else Severity.NOTE,
+        Severity.RISK,
         evidence,
-        so=(
-            f"they are one physical port: all members of {bond} depend on one cable and fail with "
-            f"it; {counted_once}"
-            if bond
-            else f"they are one physical port, with one cable; {counted_once}"
-        ),
+        so=f"they are one physical port: all members of {bond} depend on one cable and fail with "
+        f"it; {counted_once}",
         remedies=(
             Remedy(
                 text=f"if {bond} is to survive the loss of a cable or switch, add a member on "
-                "another physical port"
-                if bond
-                else (
-                    "use the counters of one of them only; frames from one to the other do not "
-                    "reach the cable"
-                ),
-                by_hand=ByHand.HARDWARE if bond else ByHand.FIND_FIRST,
+                "another physical port",
+                by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="it costs nothing until the cable fails"
-        if bond
-        else "it costs nothing: the card is built this way",
+        unpriced="it costs nothing until the cable fails",
     )
 
 
@@ -97,17 +99,17 @@ def _identity(exam: PortExam, port: Port) -> str:
     return f"{value_or_none(link.phys_port_name)} of one card"
 
 
-def _is_idle(exam: PortExam, port: Port) -> bool:
-    """Whether a function is known to carry nothing: down, or without an address, bond or VF."""
+def _unused(exam: PortExam, port: Port) -> str:
+    """Say why a function is known to carry nothing; empty: it may, through a bond or a VF too."""
     link = exam.host[NetStack][port.netdev or ""]
     if "UP" not in link.flags:
-        return True
+        return ", down"
     addresses = value_or_none(link.addresses)
     if addresses is None or isinstance(link.master, Known) or _has_above(exam, port):
-        return False
+        return ""
     if any(pf.pci_address == port.pci_address and pf.vfs for pf in exam.host[Sriov].pfs.values()):
-        return False
-    return all(own.ip.is_link_local for own in addresses)
+        return ""
+    return ", without an address" if all(own.ip.is_link_local for own in addresses) else ""
 
 
 def _has_above(exam: PortExam, port: Port) -> bool:
@@ -150,6 +152,6 @@ RULE = PortRule(
     "phys_switch_id); https://github.com/NVIDIA/daqiri/pull/108; "
     "https://github.com/NVIDIA/NemoClaw/issues/8520; "
     "https://github.com/NVIDIA/dgx-spark-playbooks/pull/103 (half of the rate with one of the two)",
-    price=f"at most: {FORMULA}",
+    price=f"at least: {FORMULA}",
     check=_check,
 )

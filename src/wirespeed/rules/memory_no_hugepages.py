@@ -26,15 +26,15 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         return
     nodes = exam.host[Cpus].nodes
     # A node without CPUs is memory of CXL or of a GPU.
-    numbers = sorted(n for n, c in nodes.value.items() if c) if isinstance(nodes, Known) else [0]
+    numbers = sorted(n for n, c in nodes.value.items() if c) if isinstance(nodes, Known) else []
     yield exam.finding(
         Severity.FAULT,
         tuple(
             Evidence(found=f"0 hugepages of {pool.page_bytes >> 20} MB", source=pool.total.source)
             for pool in pools
-        )
-        or (Evidence(found="no pool of hugepages", source="ls /sys/kernel/mm/hugepages"),),
-        so="a DPDK program does not start, or runs on 4 kB pages and misses the TLB far more often",
+        ),
+        so="a DPDK program does not start, or runs on the kernel's ordinary pages and misses the "
+        "TLB far more often",
         remedies=(
             *(_now(memory, numbers) if any(p.page_bytes == SMALL_BYTES for p in pools) else ()),
             *_at_boot(exam, memory),

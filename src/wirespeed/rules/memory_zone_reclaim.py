@@ -6,7 +6,6 @@ from wirespeed.facts.cpu import Cpus
 from wirespeed.facts.memory import Memory
 from wirespeed.facts.sysctl import Sysctls, sysctl_remedy
 from wirespeed.model.bound import Bound, Limit
-from wirespeed.model.ceiling import Input
 from wirespeed.model.finding import Evidence, Finding, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
@@ -34,7 +33,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         "node, even if other nodes have free pages",
         remedies=(sysctl_remedy("use free pages of other nodes first", (NAME, "0")),),
         bounds=tuple(_nothing_now(exam.host[Memory])),
-        unpriced="it costs pauses once a node's memory is full",
+        unpriced="it costs pauses once a node's memory is full: `numastat -m` shows what is free",
     )
 
 
@@ -45,7 +44,8 @@ def _nothing_now(memory: Memory) -> Iterator[Bound]:
         free = memory.node_free_bytes[node]
         if not isinstance(total, Known) or not isinstance(free, Known):
             return
-        shares[node] = free.value / max(1, total.value)
+        if total.value:
+            shares[node] = free.value / total.value
     if not shares or min(shares.values()) <= WATERMARK_SHARE:
         return
     least = min(shares, key=lambda node: shares[node])
@@ -54,11 +54,6 @@ def _nothing_now(memory: Memory) -> Iterator[Bound]:
         0,
         f"now: {100 * shares[least]:.0f} % of node {least} are free, the least of all nodes",
         f"0 while free memory of each node > {100 * WATERMARK_SHARE:.0f} % of it",
-        Input(
-            name="free memory",
-            shown=f"{100 * shares[least]:.0f} % of node {least}",
-            source=memory.node_free_bytes[least].source,
-        ),
     )
 
 

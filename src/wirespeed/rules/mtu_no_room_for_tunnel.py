@@ -11,7 +11,7 @@ from wirespeed.facts.routes import Routes
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import CannotTellError, Known, Observed, known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule, of_each
 from wirespeed.model.symptom import Symptom
 
 OUTER_IP = {4: 20, 6: 40}
@@ -33,10 +33,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     of_ovs = [o for o in exam.host[Ovs].interfaces.values() if o.kind in ("vxlan", "geneve")]
     if not own and not of_ovs:
         raise DoesNotApplyError("there is no VXLAN or Geneve tunnel")
-    for link in own:
-        yield from _of_kernel(exam, link)
-    for tunnel in of_ovs:
-        yield from _of_ovs(exam, tunnel)
+    tunnels: list[Link | OvsInterface] = [*own, *of_ovs]
+    yield from of_each(
+        tunnels,
+        lambda one: _of_kernel(exam, one) if isinstance(one, Link) else _of_ovs(exam, one),
+    )
 
 
 def _is_of_ovs(link: Link) -> bool:
@@ -47,11 +48,11 @@ def _of_kernel(exam: HostExam, link: Link) -> Iterator[Finding]:
     vxlan = link.vxlan
     if vxlan is None:
         return
-    ends = [o.value for o in (vxlan.remote, vxlan.local) if isinstance(o, Known)]
+    remote, local = (o.value if isinstance(o, Known) else "" for o in (vxlan.remote, vxlan.local))
     if isinstance(vxlan.underlay, Known):
         underlay = exam.host[NetStack][vxlan.underlay.value]
     else:
-        underlay = _underlay(exam, link.netdev, vxlan.local, vxlan.remote)
+        underlay = _underlay(exam, link.netdev, local, remote)
     inner = known(link.mtu, f"MTU of {link.netdev}")
     tagged = any(
         isinstance(up.vlan_id, Known) and isinstance(up.mtu, Known) and up.mtu.value >= inner
@@ -60,18 +61,16 @@ def _of_kernel(exam: HostExam, link: Link) -> Iterator[Finding]:
     found = Evidence(found=f"{link.netdev}: MTU {inner}", source=f"ip link show {link.netdev}")
     extra = VLAN_TAG if tagged else 0
     yield from _compare(
-        exam, link.netdev, found, inner + extra, _version(ends), underlay, Severity.FAULT
+        exam, link.netdev, found, inner, _version(remote, local), underlay, Severity.FAULT, extra
     )
 
 
 def _of_ovs(exam: HostExam, tunnel: OvsInterface) -> Iterator[Finding]:
-    source = f"ovs-vsctl list Interface {tunnel.name}"
-    ends = [tunnel.options.get(name, "") for name in ("remote_ip", "local_ip")]
-    remote, local = (Known(end, source) for end in ends)
+    remote, local = (tunnel.options.get(name, "") for name in ("remote_ip", "local_ip"))
     underlay = _underlay(exam, tunnel.name, local, remote)
     inner = _largest_inside(exam, tunnel)
     if inner is None:
-        raise DoesNotApplyError(f"no port of a guest is in the bridges of {tunnel.name}")
+        return  # no guest's packets go through it
     name, mtu = inner
     found = Evidence(
         found=f"{name}, in a bridge with {tunnel.name}: MTU {mtu.value}", source=mtu.source
@@ -80,7 +79,7 @@ def _of_ovs(exam: HostExam, tunnel: OvsInterface) -> Iterator[Finding]:
     extra = OVN_OPTION if is_of_ovn and tunnel.options.get("key") == "flow" else 0
     # A guest sets its own MTU; that of its port on the host is what it may use.
     yield from _compare(
-        exam, tunnel.name, found, mtu.value, _version(ends), underlay, Severity.RISK, extra
+        exam, tunnel.name, found, mtu.value, _version(remote, local), underlay, Severity.RISK, extra
     )
 
 
@@ -115,14 +114,14 @@ def _connected(ovs: Ovs, start: OvsBridge | None) -> list[OvsBridge]:
     return list(seen.values())
 
 
-def _underlay(exam: HostExam, tunnel: str, local: Observed[str], remote: Observed[str]) -> Link:
+def _underlay(exam: HostExam, tunnel: str, local: str, remote: str) -> Link:
     """Give the netdev that the tunnel's packets leave by: as routed, else by its own address."""
     stack = exam.host[NetStack]
-    if isinstance(remote, Known) and _is_address(remote.value):
-        netdevs = exam.host[Routes].route_to(remote.value).value.netdevs
+    if _is_address(remote):
+        netdevs = exam.host[Routes].route_to(remote).value.netdevs
         if netdevs:
             return stack[netdevs[0]]
-    link = stack.with_address(local.value) if isinstance(local, Known) else None
+    link = stack.with_address(local)
     if link is None:
         raise CannotTellError(f"the netdev that {tunnel} sends through", "ip route show table all")
     return link
@@ -136,7 +135,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _version(ends: list[str]) -> int:
+def _version(*ends: str) -> int:
     return 6 if any(":" in end for end in ends) else 4
 
 
@@ -148,10 +147,10 @@ def _compare(
     version: int,
     underlay: Link,
     severity: Severity,
-    options: int = 0,
+    extra: int,
 ) -> Iterator[Finding]:
     outer = known(underlay.mtu, f"MTU of {underlay.netdev}")
-    overhead = OUTER_IP[version] + UDP_AND_VXLAN + options + INNER_ETHERNET
+    overhead = OUTER_IP[version] + UDP_AND_VXLAN + extra + INNER_ETHERNET
     needed = inner + overhead
     if needed <= outer or not isinstance(underlay.mtu, Known):
         return

@@ -12,6 +12,7 @@ from wirespeed.facts.fec_histogram import (
 )
 from wirespeed.facts.link import Links
 from wirespeed.facts.link_margin import LinkMargin, LinkMargins
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -33,29 +34,25 @@ ONE_LANE = 10
 LEFT = 1e-12
 """What a link may leave wrong behind its FEC: IEEE 802.3."""
 LEAST_MINUTES = 1.0
-HISTOGRAM = "it is not in a histogram"
+NO_FEC = ("No FEC", "N/A")
+LOST = "bit error rate x 8 x frame bytes"
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     margin, source = _margin(exam)
     raw = known(margin.raw_ber, "bit errors before FEC")
     limit = _limit(margin, source)
-    minutes = margin.minutes.value if isinstance(margin.minutes, Known) else 0.0
-    if minutes < LEAST_MINUTES:
+    if known(margin.minutes, "how long bit errors were counted") < LEAST_MINUTES:
         raise CannotTellError("bit errors have been counted for less than a minute", source)
-    left = margin.effective_ber.value if isinstance(margin.effective_ber, Known) else 0.0
+    wrong = _wrong_ber(margin, raw)
     decades = math.inf if raw == 0 else math.log10(limit / raw)
-    if decades >= THIN_DECADES and left <= LEFT and not _is_full(margin):
+    if decades >= THIN_DECADES and wrong <= LEFT and not _is_full(margin):
         return
-    is_none = decades < NONE_DECADES or left > LEFT
+    is_none = decades < NONE_DECADES or wrong > LEFT
     yield exam.finding(
         Severity.FAULT if is_none else Severity.RISK,
-        tuple(_evidence(margin, raw, left, limit, source)),
-        so=f"{_in_decades(decades, is_most=_is_estimate(margin))} to what the FEC of this link "
-        "corrects"
-        + ("; single code words needed nearly all of the correction" if _is_full(margin) else "")
-        + ("; FEC leaves bit errors uncorrected, and frames are lost" if left > LEFT else "")
-        + ("" if is_none else ": heat or a dirty connector can use up this margin"),
+        tuple(_evidence(margin, raw, wrong, limit, source)),
+        so="; ".join(_consequences(margin, raw, wrong, limit, source)),
         remedies=(
             Remedy(
                 text="clean the connectors and reseat the module or cable; then replace them, "
@@ -63,9 +60,48 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                 by_hand=ByHand.HARDWARE,
             ),
         ),
-        unpriced="it costs nothing until FEC leaves bit errors; errors.physical counts the "
-        "frames lost",
+        bounds=_lost(exam, wrong) if wrong > LEFT else (),
+        unpriced=f"it costs nothing until FEC leaves bit errors: `ethtool -S {exam.port.netdev}` "
+        "counts the frames lost",
     )
+
+
+def _wrong_ber(margin: LinkMargin, raw: float) -> float:
+    """Bits that are wrong in the frames, of all: what FEC leaves, or all where there is none."""
+    if _has_no_fec(margin):
+        return raw
+    return margin.effective_ber.value if isinstance(margin.effective_ber, Known) else 0.0
+
+
+def _has_no_fec(margin: LinkMargin) -> bool:
+    return isinstance(margin.fec, Known) and margin.fec.value in NO_FEC
+
+
+def _consequences(
+    margin: LinkMargin, raw: float, wrong: float, limit: float, source: str
+) -> Iterator[str]:
+    made_for = (
+        "what is allowed without FEC"
+        if _has_no_fec(margin)
+        else "what the FEC of this link is made for"
+    )
+    if raw >= limit:
+        yield f"the bit error rate is higher than {made_for}"
+    elif raw > 0:
+        most = "at most " if _is_estimate(source) else ""
+        yield f"the bit error rate is {most}{limit / raw:.2g} times lower than {made_for}"
+    if _is_full(margin):
+        yield "single code words needed nearly all of the correction"
+    if wrong > LEFT:
+        yield "frames arrive with wrong bits, and are lost"
+    elif raw < limit:
+        yield "heat or a dirty connector can use up this margin"
+
+
+def _lost(exam: PortExam, wrong: float) -> tuple[Bound, ...]:
+    """Frames with a wrong bit. At most: wrong bits come together, several in one frame."""
+    share = min(1.0, wrong * 8 * exam.question.frame_bytes)
+    return (Bound.of_share(Limit.AT_MOST, share, "of the frames are lost", LOST),)
 
 
 def _margin(exam: PortExam) -> tuple[LinkMargin, str]:
@@ -77,10 +113,8 @@ def _margin(exam: PortExam) -> tuple[LinkMargin, str]:
         return seen.value, seen.source
     if isinstance(histogram, Known):
         return _from_histogram(exam, histogram), histogram.source
-    if exam.port.driver != "mlx5_core":
+    if exam.port.driver != "mlx5_core" or seen is None:
         raise DoesNotApplyError("mlxlink reads only mlx5 cards, and the driver gives no histogram")
-    if seen is None:
-        raise DoesNotApplyError("it is not a PCI function")
     return known(seen, "bit errors before FEC"), seen.source
 
 
@@ -101,21 +135,20 @@ def _from_histogram(exam: PortExam, histogram: Known[FecHistogram]) -> LinkMargi
     link_bps = known(link.link_bps, "the speed of the link")
     return LinkMargin(
         raw_ber=Known(ber, source),
-        effective_ber=Absent(source, HISTOGRAM),
-        fec=Known(f"RS({code[0]},{code[1]})", source),
+        effective_ber=Absent(source),
+        fec=Known(f"{code[0]},{code[1]}", source),
         minutes=Known(words * code[0] * SYMBOL_BITS / link_bps / 60, source),
-        link_downs=Absent(source, HISTOGRAM),
-        lanes_ber=Absent(source, HISTOGRAM),
-        eye=Absent(source, HISTOGRAM),
+        link_downs=Absent(source),
+        lanes_ber=Absent(source),
+        eye=Absent(source),
         worst_block=Known(bins.worst, source),
-        recommendation=Absent(source, HISTOGRAM),
+        recommendation=Absent(source),
     )
 
 
-def _is_estimate(margin: LinkMargin) -> bool:
+def _is_estimate(source: str) -> bool:
     """Whether the rate is what the symbols show, and no bits were counted."""
-    left = margin.effective_ber
-    return isinstance(left, Absent) and left.reason == HISTOGRAM
+    return source.startswith("ethtool")
 
 
 def _corrects(margin: LinkMargin) -> int | None:
@@ -132,28 +165,21 @@ def _is_full(margin: LinkMargin) -> bool:
 
 def _limit(margin: LinkMargin, source: str) -> float:
     fec = known(margin.fec, "the active FEC")
-    if fec in ("No FEC", "N/A"):
+    if fec in NO_FEC:
         return WITHOUT_FEC
     for code, limit in LIMITS.items():
         if code in fec.replace(" ", ""):
             return limit
-    raise CannotTellError(f"the correction capability of {shown(fec, 40)} is not known", source)
-
-
-def _in_decades(decades: float, *, is_most: bool) -> str:
-    if decades <= 0:
-        return "no margin is left"
-    most = "at most " if is_most else ""
-    return f"the margin is {most}{decades:.1f} decades" if decades < math.inf else "no bit errors"
+    raise CannotTellError(f"the correction capability of {shown(fec)} is not known", source)
 
 
 def _evidence(
-    margin: LinkMargin, raw: float, left: float, limit: float, source: str
+    margin: LinkMargin, raw: float, wrong: float, limit: float, source: str
 ) -> Iterator[Evidence]:
+    where = "without FEC" if _has_no_fec(margin) else "before FEC"
+    least = "at least " if _is_estimate(source) else ""
     yield Evidence(
-        found=f"bit error rate {'at least ' if _is_estimate(margin) else ''}{raw:.0e} before FEC; "
-        f"the limit is {limit:.1e}",
-        source=source,
+        found=f"bit error rate {least}{raw:.0e} {where}; the limit is {limit:.1e}", source=source
     )
     if isinstance(margin.worst_block, Known) and (corrects := _corrects(margin)) is not None:
         yield Evidence.of(
@@ -161,16 +187,16 @@ def _evidence(
             f"{margin.worst_block.value} wrong symbols in the worst code word, of {corrects} that "
             "can be corrected",
         )
-    if left > LEFT:
-        yield Evidence(found=f"bit error rate {left:.0e} after FEC", source=source)
+    if wrong > LEFT and not _has_no_fec(margin):
+        yield Evidence(found=f"bit error rate {wrong:.0e} after FEC", source=source)
     yield from _lanes(margin)
     if isinstance(margin.link_downs, Known) and margin.link_downs.value:
         times = margin.link_downs.value
-        yield Evidence(found=f"the link went down {times} times since", source=source)
-    if isinstance(margin.recommendation, Known):
         yield Evidence(
-            found=f"the card says: {shown(margin.recommendation.value, 120)}", source=source
+            found=f"the link went down {times} times since the counters were cleared", source=source
         )
+    if isinstance(margin.recommendation, Known):
+        yield Evidence(found=f"the card says: {shown(margin.recommendation.value)}", source=source)
 
 
 def _lanes(margin: LinkMargin) -> Iterator[Evidence]:
@@ -182,7 +208,8 @@ def _lanes(margin: LinkMargin) -> Iterator[Evidence]:
         if rates[worst] >= ONE_LANE * others:
             yield Evidence.of(
                 margin.lanes_ber,
-                f"lane {worst}: {rates[worst]:.0e}, the others at most {others:.0e}",
+                f"bit error rate of lane {worst}: {rates[worst]:.0e}; of the others at most "
+                f"{others:.0e}",
             )
     if isinstance(margin.eye, Known):
         grades = ", ".join(map(str, margin.eye.value))
@@ -195,7 +222,7 @@ RULE = PortRule(
     why="A link with FEC always has bit errors, and FEC corrects all of them up to a limit. "
     "When the error rate is ten times that limit, whole blocks are lost. No frame counter "
     "shows how near the limit is. The margin is the ratio of the rate that the FEC is "
-    "specified for to the measured rate, in powers of ten. Errors in bursts show first in the "
+    "specified for to the measured rate. Errors in bursts show first in the "
     "histogram of code words: compare its last filled bin with what the code corrects. If the "
     "kernel gives the histogram and mlxlink is missing, the rate is wrong symbols / (code "
     "words x symbols x 10 bits), counting each wrong symbol as one wrong bit, which is the "
@@ -205,6 +232,7 @@ RULE = PortRule(
     "https://github.com/yuuki/mlxlink_exporter (real output); mstflint's mlxlink_commander.cpp; "
     "https://docs.kernel.org/networking/ethtool-netlink.html (ETHTOOL_A_FEC_STAT_HIST, 6.18); "
     "https://lore.kernel.org/netdev/20251014212018.7933-1-vadim.fedorenko@linux.dev/",
+    price=f"at most, where bits are wrong in frames: {LOST}",
     shows=(Symptom.THIN_MARGIN,),
     explains=(Symptom.DAMAGED_FRAMES, Symptom.LINK_FLAPS),
     check=_check,

@@ -25,7 +25,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if known(pf.num_vfs, "the number of VFs") or not isinstance(pf.num_vfs, Known):
         return
     if exam.host[DriverLog].has_no_room_for_vfs(pf.pci_address):
-        raise DoesNotApplyError("the kernel found no room for VFs: see driver.refused")
+        raise DoesNotApplyError("the kernel found no room for VFs")
     lenders = [port for port in exam.host[Ports].ports if _lends(exam, port)]
     bond = _bond(exam, exam.port)
     if bond and bond in [_bond(exam, port) for port in lenders]:
@@ -47,7 +47,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             ),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes),
-        unpriced="the cost depends on the software path that the guests use: measure it",
+        unpriced="the cost depends on the software path that the guests use: measure it with and "
+        "without VFs",
     )
 
 

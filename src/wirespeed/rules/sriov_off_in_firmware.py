@@ -1,14 +1,14 @@
 """A card whose firmware offers no VFs, on a host that is to lend some to guests."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
-from wirespeed.facts.firmware import CardFirmware, Firmware
+from wirespeed.facts.firmware import CardFirmware, Firmware, FirmwareSetting
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.sriov import SriovPf, physical_function
 from wirespeed.model.command import Command
-from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
-from wirespeed.model.observed import CannotTellError, Known, value_or_none
+from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
+from wirespeed.model.observed import CannotTellError, Known, Observed, value_or_none
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
@@ -21,26 +21,26 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     pf = physical_function(exam.host, exam.port)
     if value_or_none(pf.total_vfs):
         return
-    card = exam.host[Firmware].of(pf.pci_address)
-    if _waits(card):
-        raise DoesNotApplyError("SR-IOV is switched on and waits for a reboot")
-    evidence = [
-        Evidence(
-            found="0 VFs offered" if isinstance(pf.total_vfs, Known) else "no SR-IOV capability",
-            source=pf.total_vfs.source,
-        ),
-        *_settings(exam, pf),
-    ]
-    if len(evidence) == 1 and not pf.is_mellanox:
+    found = "0 VFs offered" if isinstance(pf.total_vfs, Known) else "no SR-IOV capability"
+    if not pf.is_mellanox:
         raise CannotTellError(
-            "the function has no SR-IOV capability: because of its firmware, the BIOS or the "
-            "card itself",
+            f"{found}: because of the card's firmware, the BIOS or the card itself",
             f"lspci -vvs {pf.pci_address}",
         )
+    card = exam.host[Firmware].of(pf.pci_address)
+    if _is_on(card, lambda setting: setting.current):
+        raise CannotTellError(
+            f"{found}, although the firmware is set to offer VFs: because of the BIOS, a "
+            "hypervisor above this host, or a card that has to be switched off and on",
+            f"lspci -vvs {pf.pci_address}",
+        )
+    if _is_on(card, lambda setting: setting.next_boot):
+        raise DoesNotApplyError("SR-IOV is switched on and waits for a reboot")
+    evidence = [Evidence(found=found, source=pf.total_vfs.source), *_settings(exam, pf)]
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so="no guest can get a VF: all guest traffic goes through a software switch",
+        so="no guest can get a VF of this port: its traffic goes through a software switch",
         remedies=(
             Remedy(
                 text="switch SR-IOV on in the firmware, then reboot; set only as many VFs as you "
@@ -67,20 +67,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     ),
                 ),
             ),
-        )
-        if pf.is_mellanox
-        else (
-            Remedy(text="switch SR-IOV on in the card's or the host's BIOS", by_hand=ByHand.BIOS),
         ),
         bounds=software_switch_bounds(best_bps(exam.host, (exam.port,)), exam.question.frame_bytes),
-        unpriced="the cost depends on the software path that the guests use: measure it",
+        unpriced="the cost depends on the software path that the guests use: measure it with and "
+        "without VFs",
     )
 
 
-def _waits(card: CardFirmware) -> bool:
+def _is_on(card: CardFirmware, value: Callable[[FirmwareSetting], Observed[str]]) -> bool:
+    """Whether each setting that VFs need is known to be on, now or at the next boot."""
     settings = card.settings.value if isinstance(card.settings, Known) else {}
-    after = [settings[n].next_boot for n in ("SRIOV_EN", "NUM_OF_VFS") if n in settings]
-    return bool(after) and all(isinstance(o, Known) and not _is_off(o.value) for o in after)
+    own = [value(settings[name]) for name in ("SRIOV_EN", "NUM_OF_VFS") if name in settings]
+    return bool(own) and all(isinstance(o, Known) and not _is_off(o.value) for o in own)
 
 
 def _is_off(value: str) -> bool:

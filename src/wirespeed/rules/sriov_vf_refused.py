@@ -14,6 +14,7 @@ from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 
 VF = re.compile(r"\bVF[- ]?(\d{1,4})\b")
+PAST = "no VF that it is about is known to be untrusted now: it may be of the past"
 ORDER = (Severity.NOTE, Severity.RISK, Severity.FAULT)
 
 
@@ -25,6 +26,8 @@ class Situation:
     """Of the PF."""
     vfs: tuple[VfSettings, ...]
     """Those that it names; where it names none, all."""
+    is_named: bool
+    """Whether the message names its VF."""
     is_about_guests: bool
 
     @property
@@ -108,7 +111,7 @@ def _of_vlans(situation: Situation) -> str:
 
 def _of_limits(situation: Situation) -> str:
     if not situation.is_untrusted:
-        return "no VF that it is about is untrusted now: it is of the past"
+        return PAST
     return (
         "frames for the MAC addresses and VLANs that the guest added do not reach it, and the "
         "guest is not told"
@@ -117,7 +120,7 @@ def _of_limits(situation: Situation) -> str:
 
 def _of_promiscuous(situation: Situation) -> str:
     if not situation.is_untrusted:
-        return "no VF that it is about is untrusted now: it is of the past"
+        return PAST
     return (
         "the VF receives only frames for its own addresses, and the guest is not told: frames do "
         "not reach devices behind a bridge or switch in the guest"
@@ -166,7 +169,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         for refusal in REFUSALS
         if (found := [line for line in lines if refusal.said.search(line)])
     ]
-    severity = max((r.severity(s) for r, s in kinds), key=ORDER.index, default=Severity.NOTE)
+    severity = max((r.severity(s) for r, s in kinds), key=ORDER.index)
     told = [(r, s) for r, s in kinds if r.severity(s) is severity]
     source = f"ip link show {netdev}"
     untrusted = _untrusted(told)
@@ -179,7 +182,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         so="; ".join(dict.fromkeys(r.so(s) for r, s in told)),
         remedies=tuple(_remedies(netdev, told)),
-        unpriced="the host cannot know which frames of the guest are lost",
+        unpriced="what the guest loses shows only there: compare what is sent to it with what it "
+        "receives",
     )
 
 
@@ -188,6 +192,7 @@ def _situation(exam: PortExam, vfs: tuple[VfSettings, ...], lines: list[str]) ->
     return Situation(
         exam.port.driver or "",
         tuple(vf for vf in vfs if not named or vf.index in named),
+        bool(named),
         exam.question.purpose is Purpose.GUESTS,
     )
 
@@ -201,9 +206,16 @@ def _untrusted(told: list[tuple[Refusal, Situation]]) -> list[VfSettings]:
 
 def _remedies(netdev: str, told: list[tuple[Refusal, Situation]]) -> Iterator[Remedy]:
     untrusted = _untrusted(told)
-    if untrusted:
+    when = next((refusal.trust for refusal, _ in told if refusal.trust), "")
+    is_named = all(situation.is_named for refusal, situation in told if refusal.trust)
+    if len(untrusted) > 1 and not is_named:
+        yield Remedy(
+            text="find the guest that asked, as the message does not name its VF; trust that VF "
+            f"alone, {when}: `ip link set dev {netdev} vf N trust on`",
+            by_hand=ByHand.FIND_FIRST,
+        )
+    elif untrusted:
         is_plain = named_plainly(netdev)
-        when = next(refusal.trust for refusal, _ in told if refusal.trust)
         yield Remedy(
             text=f"trust the VF, {when}",
             commands=tuple(
@@ -223,8 +235,8 @@ def _remedies(netdev: str, told: list[tuple[Refusal, Situation]]) -> Iterator[Re
         )  # fmt: skip
     if any("administratively" in refusal.said.pattern for refusal, _ in told):
         yield Remedy(
-            text="or configure the guest with the MAC address and VLAN that the host gave the "
-            "VF: then no frames are lost",
+            text=f"{'or ' if untrusted else ''}configure the guest with the MAC address and VLAN "
+            "that the host gave the VF: then no frames are lost",
             commands=(Command(argv=("ip", "link", "show", netdev)),),
             by_hand=ByHand.WORKLOAD,
         )

@@ -40,8 +40,13 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         severity = Severity.NOTE
         found = f"xps_cpus of all {len(masks)} transmit queues is 0: XPS is not set"
         so = "a hash of the flow chooses the queue, whichever CPU sends, so CPUs share queues"
+    unpriced = (
+        "it costs time waiting for locks and caches, which depends on the traffic: measure before "
+        "and after"
+    )
     if exam.port.kind is PortKind.HYPERV:
         severity = Severity.NOTE
+        unpriced = "it costs nothing: XPS is not asked"
         so = "hv_netvsc itself chooses the queue by a hash of the flow and does not ask XPS"
     source = next(iter(observed.values())).source.replace("tx-0", "tx-*").replace("cat", "grep .")
     yield exam.finding(
@@ -49,8 +54,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         (Evidence(found=found, source=source),),
         so=so,
         remedies=() if exam.port.kind is PortKind.HYPERV else (_spread(netdev, observed, online),),
-        unpriced="it costs time waiting for locks and caches, which depends on the traffic: "
-        "measure before and after",
+        unpriced=unpriced,
     )
 
 

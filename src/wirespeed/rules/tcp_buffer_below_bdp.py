@@ -44,7 +44,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not tcp_payload_bytes(exam.question.frame_bytes):
         raise DoesNotApplyError("a frame of this size has no room for TCP payload")
     link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
-    if link_bps <= 0:
+    if not link_bps:
         raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
     if exam.host[Sysctls].scales_no_window:
         raise DoesNotApplyError(
@@ -106,14 +106,20 @@ def _too_small(
     exam: PortExam, buffer: _Buffer, needed: int, rtt_s: float, linked: Evidence
 ) -> Finding:
     frame_bytes = exam.question.frame_bytes
-    # Twice over: the kernel's own share, and what is on its way while the window grows.
-    enough = 2 * needed
-    least, default, _ = buffer.sizes
-    source = f"sysctl {buffer.name}"
+    least, default, most = buffer.sizes
+    # Twice over: the kernel's own share, and what is on its way while the window grows. Where the
+    # window is less than half of the buffer, as much more.
+    enough = max(2 * needed, -(-needed * most // buffer.window_bytes))
+    held = _held(buffer)
+    after, now = (
+        tcp_window_ceiling(window, rtt_s, frame_bytes, buffer.direction, held.source)
+        for window in (needed, buffer.window_bytes)
+    )
+    is_share_known = buffer.window_bytes < most
     return exam.finding(
         Severity.FAULT,
         (
-            _held(buffer),
+            held,
             linked,
             Evidence(
                 found=f"{needed} bytes are in flight at line rate and {rtt_s * 1e3:g} ms",
@@ -121,7 +127,7 @@ def _too_small(
             ),
         ),
         so=f"one connection carries at most {buffer.window_bytes * 8 / rtt_s / 1e9:.3g} Gb/s "
-        f"({buffer.direction}), however fast the link is",
+        f"of payload ({buffer.direction}), however fast the link is",
         remedies=(
             sysctl_remedy(
                 "raise the maximum size of autotuning (programs that set SO_RCVBUF or SO_SNDBUF "
@@ -129,9 +135,7 @@ def _too_small(
                 (buffer.name, f"{least} {default} {enough}"),
             ),
         ),
-        changes=(
-            Change(after=tcp_window_ceiling(needed, rtt_s, frame_bytes, buffer.direction, source)),
-        ),
+        changes=(Change(after=after, now=now if is_share_known else None),),
     )
 
 

@@ -26,7 +26,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not tcp_payload_bytes(exam.question.frame_bytes):
         raise DoesNotApplyError("a frame of this size has no room for TCP payload")
     link_bps = known(link.link_bps, f"the link speed of {exam.port.name}")
-    if link_bps <= 0:
+    if not link_bps:
         raise CannotTellError(f"the link speed of {exam.port.name}", link.link_bps.source)
     holds = bandwidth_delay_bytes(link_bps, exam.question.frame_bytes, exam.question.rtt_s)
     for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
@@ -39,16 +39,17 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             (
                 Evidence(found=f"{name} up to {greatest} bytes", source=f"sysctl {name}"),
                 Evidence(
-                    found=f"the path holds {holds} bytes",
+                    found=f"{holds} bytes are in flight at line rate and "
+                    f"{exam.question.rtt_s * 1e3:g} ms",
                     source=link.link_bps.source,
                 ),
             ),
             so=f"each connection may use {greatest >> 20} MB of memory, {greatest // holds} times "
-            "what is ever in flight, without a gain in throughput",
+            "what is in flight at most, without a gain in throughput",
             remedies=(
                 sysctl_remedy(
-                    "leave room for one or two queues, not more (this value is for the given "
-                    "round-trip time; longer paths need more)",
+                    f"lower the maximum to {enough} bytes, enough for the given round-trip time "
+                    "(longer paths need more)",
                     (name, f"{least} {default} {enough}"),
                 ),
             ),

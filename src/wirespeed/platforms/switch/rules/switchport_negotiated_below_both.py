@@ -1,13 +1,16 @@
 """Two ends that negotiate, and end below what both can do, or nowhere."""
 
+import shlex
 from collections.abc import Iterator
 
 from wirespeed.ceilings.ethernet import ethernet_ceiling
+from wirespeed.model.bound import Bound, BoundUnit, Limit
 from wirespeed.model.ceiling import Direction
-from wirespeed.model.finding import ByHand, Change, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Change, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import HostExam, HostRule, of_each
 from wirespeed.model.symptom import Symptom
+from wirespeed.model.units import line_rate_pps
 from wirespeed.platforms.switch.facts.switchport_pairs import Pair, pairs
 from wirespeed.platforms.switch.facts.switchport_port import most_bps
 
@@ -25,45 +28,63 @@ def _pair(exam: HostExam, pair: Pair) -> Iterator[Finding]:
     if not known(link.is_enabled, f"whether {pair.netdev} is set up"):
         return
     is_up = known(link.is_up, f"whether {pair.netdev} has a link")
-    now = known(link.link_bps, f"speed of {pair.netdev}") if is_up else 0
+    now = known(link.link_bps, f"speed of {pair.netdev}") if is_up else None
     own = known(link.supported.bps, f"speeds that {pair.netdev} supports")
     theirs = most_bps(port.name)
     if theirs is None:
         raise CannotTellError(f"the speeds that {pair.place} supports", _look(pair))
-    both = max((bps for bps in own if bps <= theirs), default=0)
-    if now >= both:
+    common = [bps for bps in own if bps <= theirs]
+    if not common or (now is not None and now >= max(common)):
         return
+    both = max(common)
     evidence = [Evidence(found=f"{port.name} is made for {_g(theirs)}", source=_look(pair))]
     if isinstance(link.supported.bps, Known):
         evidence.append(Evidence.of(link.supported.bps, f"{pair.netdev} can do {_g(max(own))}"))
     if isinstance(port.autonegotiation, Known):
         evidence.append(Evidence.of(port.autonegotiation, "both ends negotiate"))
     if isinstance(link.is_up, Known):
-        evidence.append(Evidence.of(link.is_up, f"{_g(now)} now" if is_up else "no link"))
-    sides = tuple(Direction)
+        text = "no link" if now is None else f"{_g(now)} now"
+        evidence.append(Evidence.of(link.is_up, text))
     yield exam.finding(
         Severity.FAULT,
         tuple(evidence),
-        so=f"the link runs at {_g(now)} of the {_g(both)} that both ends support"
-        if is_up
-        else f"no link, although both ends support {_g(both)}",
+        so=f"no link, although both ends support {_g(both)}"
+        if now is None
+        else f"the link runs at {_g(now)} of the {_g(both)} that both ends support",
         where=pair.netdev,
         remedies=(
             Remedy(
-                text=f"set both ends to {_g(both)} by hand, as one change with one undo: "
-                f"`wirespeed link HOST NETDEV SWITCH --speed {both // 10**9}G`; setting one "
-                "end alone leaves no link",
+                text=f"set both ends to {_g(both)}, without negotiation, as one change with one "
+                f"undo: `wirespeed link HOST {pair.netdev} {_address(pair)} --speed "
+                f"{both / 1e9:g}G`; setting one end alone leaves no link",
+                danger=Danger.DROPS_LINK,
                 by_hand=ByHand.FAR_END,
             ),
         ),
-        changes=tuple(
-            Change(after=ethernet_ceiling(both, exam.question.frame_bytes, side, "both ends set"))
-            for side in sides
-        )
-        if is_up
-        else (),
-        unpriced="" if is_up else "the speed that the link should have is not known",
+        changes=() if now is None else tuple(_changes(exam, both, link.supported.bps.source)),
+        bounds=_without_link(exam, both) if now is None else (),
     )
+
+
+def _changes(exam: HostExam, both: int, source: str) -> Iterator[Change]:
+    for side in Direction:
+        ceiling = ethernet_ceiling(both, exam.question.frame_bytes, side, source)
+        yield Change(after=ceiling)
+
+
+def _without_link(exam: HostExam, both: int) -> tuple[Bound, ...]:
+    bound = Bound(
+        limit=Limit.AT_MOST,
+        value=float(line_rate_pps(both, exam.question.frame_bytes)),
+        unit=BoundUnit.LOAD_PPS,
+        of=f"each way: line rate at {_g(both)}",
+        formula="link speed / (8 x (frame + 20 bytes)); 0 now",
+    )
+    return (bound,)
+
+
+def _address(pair: Pair) -> str:
+    return shlex.quote(f"switch+{pair.kind}://{pair.switch}/{pair.port.name}")
 
 
 def _look(pair: Pair) -> str:
@@ -82,7 +103,7 @@ RULE = HostRule(
     "such a port, both the card and the switch port must be set to 10 Gb/s by hand.",
     source="IEEE 802.3 clauses 37, 49 and 73; a report of ConnectX-4 Lx cards at Dell N4000 "
     "switches: 1 Gb/s, and 10 Gb/s once both were set",
-    price="line rate now and at the best speed that both ends are set for",
+    price="line rate now and at the best speed that both ends are set for; at most, without a link",
     explains=(Symptom.SLOW_LINK, Symptom.LOW_FIGURE),
     check=_check,
 )
