@@ -223,18 +223,29 @@ def gcp(*, cores: int = 4, threads: int = 2) -> Host:
     return host
 
 
-def ovs_dpdk(*, ports: Sequence[str] = (), polling: str = "", share: float = 0.02) -> Host:
+def ovs_dpdk(
+    *,
+    ports: Sequence[str] = (),
+    polling: str = "",
+    share: float = 0.02,
+    mtus: Mapping[str, int] | None = None,
+) -> Host:
     """Open vSwitch with a userspace datapath over one DPDK port, and kernel ports beside it.
 
     `ports`: netdevs without a device in its bridge. `polling`: what `pmd-rxq-show` prints.
-    `share`: of one CPU, what the daemon's own thread takes.
+    `share`: of one CPU, what the daemon's own thread takes. `mtus`: of `dpdk0` and of ports of
+    guests (vhost-user), each of which is made.
     """
     host = healthy.dpdk_vfio()
     for name in ports:
         netdev(host, name, mtu=1500, operstate="UP", link_type="ether",
                flags=["BROADCAST", "MULTICAST", "UP", "LOWER_UP"],
                linkinfo={"info_kind": "tun", "info_data": {"type": "tap"}})  # fmt: skip
-    members = [Interface("dpdk0", "dpdk", {"dpdk-devargs": "0000:01:00.0", "n_rxq": "4"}),
+    of_dpdk = {"dpdk0": 1500, **(mtus or {})}
+    card_port = {"dpdk-devargs": "0000:01:00.0", "n_rxq": "4"}
+    members = [Interface("dpdk0", "dpdk", card_port, of_dpdk.pop("dpdk0")),
+               *(Interface(name, "dpdkvhostuserclient", {"vhost-server-path": f"/run/{name}"}, mtu)
+                 for name, mtu in of_dpdk.items()),
                *(Interface(name) for name in ports)]  # fmt: skip
     OpenVSwitch({"br-int": members}, {"dpdk-init": "true", "pmd-cpu-mask": "0x1e0"}, "netdev",
                 dpdk_initialized=True, version="2.17.3",
@@ -313,8 +324,9 @@ PORT_COUNTERS = (
 def one_port_of_two_functions() -> Host:
     """One port of 200 Gb/s that two functions share, each by four lanes of PCIe 5 (DGX Spark)."""
     host = one_card(
-        "mlx5_core", ids=("0x15b3", "0x1021"), megabits=200_000, lanes=4, max_lanes=16, slot_lanes=4, gt=32.0, max_gt=32.0,
-        slot_gt=32.0, modes=(*CONNECTX5_MODES, "200000baseCR4/Full"), cores=20,
+        "mlx5_core", ids=("0x15b3", "0x1021"), megabits=200_000, lanes=4, max_lanes=16,
+        slot_lanes=4, gt=32.0, max_gt=32.0, slot_gt=32.0, cores=20,
+        modes=(*CONNECTX5_MODES, "200000baseCR4/Full"),
     )  # fmt: skip
     other = card(
         host, card="0000:5b:00", slot="0000:5a:02.0", ids=("0x15b3", "0x1021"), driver="mlx5_core",
