@@ -29,12 +29,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from corpus.public_hosts import Recorded, gcp, one_card, ovs_dpdk
+from corpus.public_esxi import Esxi
+from corpus.public_hosts import (
+    Recorded,
+    gcp,
+    one_card,
+    one_port_of_two_functions,
+    ovs_dpdk,
+    rdma,
+)
 from described import clouds, healthy, servers
 from described.host import Answer, Host, capture_of
 from described.machine import _snmp, sysctl, thread
+from described.ovs import DATABASE
 from described.pcie import EXPRESS_AT
-from described.port import IP_LINK
+from described.port import IP_LINK, gateway, netdev
 from described.windows import Windows, guid, machine
 from wirespeed.catalog import rules
 from wirespeed.doctor.diagnose import diagnose
@@ -139,11 +148,13 @@ def _windows() -> Windows:
     return host
 
 
-HOSTS: dict[str, Callable[..., Host | Windows | Recorded]] = {
+HOSTS: dict[str, Callable[..., Host | Windows | Recorded | Esxi]] = {
     "windows": _windows,
+    "esxi": Esxi,
     "one_card": one_card,
     "gcp": gcp,
     "ovs_dpdk": ovs_dpdk,
+    "one_port_of_two_functions": one_port_of_two_functions,
     "recorded": Recorded,
     **{
         f"{module.__name__.rpartition('.')[2]}.{name}": value
@@ -238,6 +249,19 @@ def _aspm(host: Host, address: str, states: int) -> None:
         host.files[f"{path}/config"] = bytes(config)
 
 
+def _ovs(host: Host, name: str, value: str) -> None:
+    """Set a key of the switch's other_config."""
+    switch = host.data[DATABASE][0]
+    (_, pairs) = switch["data"][0][switch["headings"].index("other_config")]
+    pairs[:] = [pair for pair in pairs if pair[0] != name] + [[name, value]]
+
+
+def _address(host: Host, name: str, link: dict[str, Any], *addresses: str) -> None:
+    """Add a netdev, or change one, and give it addresses."""
+    up = {"flags": ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"], "operstate": "UP"}
+    netdev(host, name, *addresses, **up, **link)
+
+
 def _property(host: Windows, number: int, keyword: str, value: str) -> None:
     """Set an advanced property of a card."""
     for row in host.rows["advanced"]:
@@ -258,6 +282,10 @@ CHANGES: dict[str, Callable[..., None]] = {
     "sysctl": sysctl,
     "thread": lambda host, pid, name, told: thread(host, pid, name, **told),
     "aspm": _aspm,
+    "rdma": lambda host, name, told: rdma(host, name, **told),
+    "ovs": _ovs,
+    "netdev": _address,
+    "gateway": gateway,
     "without_driver": _without_driver,
     "text": lambda host, old, new: host.replace(old, new),
     "property": _property,

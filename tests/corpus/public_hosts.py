@@ -48,6 +48,8 @@ MAKERS: Mapping[str, dict[str, Any]] = {
                 "megabits": 10_000, "lanes": 4, "gt": 8.0},
     "sfc": {"ids": ("0x1924", "0x0903"), "modes": ("1000baseT/Full", "10000baseT/Full"),
             "megabits": 10_000, "lanes": 8, "gt": 8.0},
+    "tn40xx": {"ids": ("0x1fc9", "0x4022"), "modes": ("10000baseT/Full",), "megabits": 10_000,
+               "lanes": 8, "gt": 5.0},
     "r8169": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
               "megabits": 2500, "lanes": 1, "gt": 5.0},
 }  # fmt: skip
@@ -57,6 +59,7 @@ MAKERS: Mapping[str, dict[str, Any]] = {
 def one_card(
     driver: str,
     *,
+    ids: Sequence[str] = (),
     ports: int = 1,
     megabits: int | None = None,
     modes: Sequence[str] | None = None,
@@ -103,11 +106,12 @@ def one_card(
          max_khz=3_200_000, base_khz=2_000_000, governor=governor)  # fmt: skip
     memory(host, gib=128, nodes=nodes, huge_2m=(0,) * nodes, huge_1g=(0,) * nodes)
     busy_kernel(host)
+    both = (ids[0], ids[1]) if ids else maker["ids"]
     own = range(node * cores, (node + 1) * cores)
     most_lanes, most_gt = max_lanes or maker.get("lanes", 16), max_gt or maker.get("gt", 16.0)
     addresses = card(
-        host, card="0000:3b:00", slot="0000:3a:02.0", ids=maker["ids"], driver=driver,
-        subsystem=maker["ids"], functions=ports, numa_node=node if nodes > 1 else -1,
+        host, card="0000:3b:00", slot="0000:3a:02.0", ids=both, driver=driver,
+        subsystem=both, functions=ports, numa_node=node if nodes > 1 else -1,
         local_cpus=f"{own[0]}-{own[-1]}", lanes=lanes or most_lanes, max_lanes=most_lanes,
         slot_lanes=slot_lanes, gt_per_s=gt or most_gt, max_gt_per_s=most_gt, slot_gt_per_s=slot_gt,
         payload_bytes=256,
@@ -219,18 +223,29 @@ def gcp(*, cores: int = 4, threads: int = 2) -> Host:
     return host
 
 
-def ovs_dpdk(*, ports: Sequence[str] = (), polling: str = "", share: float = 0.02) -> Host:
+def ovs_dpdk(
+    *,
+    ports: Sequence[str] = (),
+    polling: str = "",
+    share: float = 0.02,
+    mtus: Mapping[str, int] | None = None,
+) -> Host:
     """Open vSwitch with a userspace datapath over one DPDK port, and kernel ports beside it.
 
     `ports`: netdevs without a device in its bridge. `polling`: what `pmd-rxq-show` prints.
-    `share`: of one CPU, what the daemon's own thread takes.
+    `share`: of one CPU, what the daemon's own thread takes. `mtus`: of `dpdk0` and of ports of
+    guests (vhost-user), each of which is made.
     """
     host = healthy.dpdk_vfio()
     for name in ports:
         netdev(host, name, mtu=1500, operstate="UP", link_type="ether",
                flags=["BROADCAST", "MULTICAST", "UP", "LOWER_UP"],
                linkinfo={"info_kind": "tun", "info_data": {"type": "tap"}})  # fmt: skip
-    members = [Interface("dpdk0", "dpdk", {"dpdk-devargs": "0000:01:00.0", "n_rxq": "4"}),
+    of_dpdk = {"dpdk0": 1500, **(mtus or {})}
+    card_port = {"dpdk-devargs": "0000:01:00.0", "n_rxq": "4"}
+    members = [Interface("dpdk0", "dpdk", card_port, of_dpdk.pop("dpdk0")),
+               *(Interface(name, "dpdkvhostuserclient", {"vhost-server-path": f"/run/{name}"}, mtu)
+                 for name, mtu in of_dpdk.items()),
                *(Interface(name) for name in ports)]  # fmt: skip
     OpenVSwitch({"br-int": members}, {"dpdk-init": "true", "pmd-cpu-mask": "0x1e0"}, "netdev",
                 dpdk_initialized=True, version="2.17.3",
@@ -240,4 +255,89 @@ def ovs_dpdk(*, ports: Sequence[str] = (), polling: str = "", share: float = 0.0
     for worker in range(5, 9):
         thread(host, 1077, f"pmd-c{worker:02}/id:{worker}", tid=1080 + worker,
                process="ovs-vswitchd", cpu=worker, share=1.0)  # fmt: skip
+    return host
+
+
+def rdma(
+    host: Host,
+    netdev: str,
+    device: str = "mlx5_0",
+    *,
+    layer: str = "Ethernet",
+    state: str = "4: ACTIVE",
+    rate: str = "100 Gb/sec (4X EDR)",
+    counted: Mapping[str, Sequence[int]] | None = None,
+    lossless: str = "0   0   0   1   0   0   0   0",
+    tos: int = 106,
+    active_mtu: int = 4096,
+) -> None:
+    """Give a port its RDMA device. `counted`: total of a counter at the first and second reading.
+
+    Without more it is as it should be: RoCE in priority 3, which is lossless.
+    """
+    function = host.links[f"/sys/class/net/{netdev}/device"]
+    folder = f"/sys/class/infiniband/{device}"
+    port = f"{folder}/ports/1"
+    host.links[f"{folder}/device"] = function
+    host.put(f"{function}/infiniband/{device}", node_type="1: CA")
+    host.put(folder, node_type="1: CA", sys_image_guid="0202:5eff:fe00:5300")
+    host.put(port, state=state, link_layer=layer, rate=rate, phys_state="5: LinkUp")
+    zero = dict.fromkeys(RDMA_COUNTERS, (0, 0))
+    for name, (before, after) in {**zero, **(counted or {})}.items():
+        place = "counters" if name in PORT_COUNTERS else "hw_counters"
+        host.files[f"{port}/{place}/{name}"] = str(before)
+        host.later[f"{port}/{place}/{name}"] = str(after)
+    exponents = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
+    host.answer("ibv_devinfo", f"hca_id:\t{device}\n\t\tport:\t1\n\t\t\tmax_mtu:\t\t4096 (5)\n"
+                f"\t\t\tactive_mtu:\t\t{active_mtu} ({exponents[active_mtu]})\n")  # fmt: skip
+    if layer != "Ethernet":
+        return
+    host.put(f"{port}/gids", **{"0": "0000:0000:0000:0000:0000:ffff:c000:020a"})
+    host.put(f"{port}/gid_attrs/types", **{"0": "RoCE v2"})
+    host.put(f"{folder}/tc/1", traffic_class=f"Global tclass={tos}")
+    for point in ("roce_np", "roce_rp"):
+        host.put(f"/sys/class/net/{netdev}/ecn/{point}/enable", **dict.fromkeys("01234567", 1))
+    host.answer(
+        f"mlnx_qos -i {netdev}",
+        "DCBX mode: OS controlled\nPriority trust state: dscp\ndscp2prio mapping:\n"
+        + "".join(
+            f"prio:{one} dscp:{','.join(f'{8 * one + n:02}' for n in range(7, -1, -1))},\n"
+            for one in range(8)
+        )
+        + "PFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n"
+        f"\tenabled     {lossless}\n",
+    )
+
+
+RDMA_COUNTERS = (
+    "out_of_sequence", "rx_icrc_encapsulated", "packet_seq_err", "local_ack_timeout_err",
+    "implied_nak_seq_err", "roce_adp_retrans", "rnr_nak_retry_err", "out_of_buffer",
+    "np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored",
+)  # fmt: skip
+PORT_COUNTERS = (
+    "port_rcv_packets", "port_xmit_packets", "symbol_error", "link_error_recovery", "link_downed",
+    "port_rcv_errors", "port_xmit_wait", "port_xmit_discards",
+)  # fmt: skip
+"""Names of core/sysfs.c and hw/mlx5/counters.c in drivers/infiniband of the kernel."""
+
+
+def one_port_of_two_functions() -> Host:
+    """One port of 200 Gb/s that two functions share, each by four lanes of PCIe 5 (DGX Spark)."""
+    host = one_card(
+        "mlx5_core", ids=("0x15b3", "0x1021"), megabits=200_000, lanes=4, max_lanes=16,
+        slot_lanes=4, gt=32.0, max_gt=32.0, slot_gt=32.0, cores=20,
+        modes=(*CONNECTX5_MODES, "200000baseCR4/Full"),
+    )  # fmt: skip
+    other = card(
+        host, card="0000:5b:00", slot="0000:5a:02.0", ids=("0x15b3", "0x1021"), driver="mlx5_core",
+        functions=1, local_cpus="0-19", lanes=4, max_lanes=16, slot_lanes=4, gt_per_s=32.0,
+        max_gt_per_s=32.0, slot_gt_per_s=32.0, payload_bytes=256,
+    )  # fmt: skip
+    link = Ethernet(200_000, (*CONNECTX5_MODES, "200000baseCR4/Full"))
+    for name, address in (("eth0", "0000:3b:00.0"), ("eth1", other[0])):
+        Port(name, address, ethernet=link, phys_port_name="p0", switch_id="").place(host)
+        interrupts(host, address, mlx5_names(address, 16), range(20), first=100 if name == "eth0"
+                   else 200)  # fmt: skip
+    firmware(host, other, settings={})
+    mlx5_eswitch(host, other)
     return host
