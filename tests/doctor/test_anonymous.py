@@ -2,6 +2,7 @@ import ipaddress
 import json
 import re
 import socket
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -269,7 +270,11 @@ def test_the_findings_stay_those_of_the_original_but_for_the_names(path: Path):
     original = diagnose(HostFacts("case", parse_capture(text, "case")), question)
     peer = None if question.peer is None else tool.line(question.peer)
     found = diagnose(HostFacts("case", made), question.model_copy(update={"peer": peer}))
-    assert said(found, None) == said(original, tool)
+    mine, theirs = Counter(said(found, None)), Counter(said(original, tool))
+    # A name that was cut in a sentence is not known in it any more: what stands for it is whole.
+    cut = Counter({line: n for line, n in theirs.items() if "…" in "".join(line)})
+    assert theirs - mine <= cut
+    assert mine.total() == theirs.total()
 
 
 def said(diagnosis: Diagnosis, tool: Anonymizer | None) -> list[tuple[str, str, str]]:

@@ -50,11 +50,11 @@ from wirespeed.model.capture import HEADER, MAX_SECTION_CHARACTERS, parse_captur
 NO_COUNTRY = frozenset({"ko", "xz", "gz", "so", "sh", "py", "rx", "tx", "hz", "hw", "sw", "fw"})
 NOBODY = frozenset({"", "root", "nobody", "none", "(none)", "localhost", "localdomain", "unknown"})
 SYSTEMS = frozenset({"debian", "ubuntu", "linux", "fedora", "centos", "rocky", "host", "server"})
-LONGEST_NAME, MOST_NAMES = 64, 5000
-"""Of those that are looked for in every section."""
+LONGEST_NAME, MOST_NAMES = 256, 5000
+"""Of those that are looked for in every section; Windows allows an adapter 256 characters."""
 MAX_CHARACTERS = 8 << 20
 """A host of 512 CPUs whose cards have 512 interrupts has 6 MB, nearly all of it counts of these."""
-LONGEST_LEARNED = 128
+LONGEST_LEARNED = 256
 """Of a label's value: what is longer is replaced there alone."""
 BEGIN = "begin "
 MADE_BY_OTHERS = frozenset({("esxi-module", "name"), ("windows-wslconfig", "text")})
