@@ -11,13 +11,17 @@ from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 from wirespeed.model.port import Port
 
 SYSFS = "/sys/class/infiniband"
-ATTRIBUTES = ("state", "link_layer")
+ATTRIBUTES = ("state", "phys_state", "link_layer", "rate")
 COUNTERS = (
     # The receiver's side, and the sender's.
     "out_of_sequence", "rx_icrc_encapsulated", "packet_seq_err", "local_ack_timeout_err",
     "implied_nak_seq_err", "roce_adp_retrans", "rnr_nak_retry_err", "out_of_buffer",
     "np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored",
-    "port_rcv_packets", "port_xmit_packets",
+    "roce_slow_restart",
+    # Of the port.
+    "port_rcv_packets", "port_xmit_packets", "port_rcv_errors", "symbol_error",
+    "link_error_recovery", "link_downed", "local_link_integrity_errors",
+    "excessive_buffer_overrun_errors",
     # The same of bnxt_re: receiver, sender, buffers, congestion.
     "oos_drop_count", "seq_err_naks_rcvd", "to_retransmits", "rx_out_of_buffer", "rnr_naks_rcvd",
     "rx_ecn_marked_pkts", "tx_cnp_pkts", "rx_cnp_pkts",
@@ -26,7 +30,10 @@ COUNTERS = (
 )  # fmt: skip
 """hw/mlx5/counters.c, hw/bnxt_re/hw_counters.c and hw/irdma/verbs.c of drivers/infiniband, and
 core/sysfs.c for those of the port."""
-PLACES = ("hw_counters", "counters")
+OF_THE_PORT = frozenset(
+    COUNTERS[COUNTERS.index("port_rcv_packets") : COUNTERS.index("oos_drop_count")]
+)
+"""Those are in `counters`, all others in `hw_counters`."""
 GID = re.compile(r"([\w.-]{1,64}) (\d{1,3}) \d{1,3} (ip|link-local) ((?:IB/)?RoCE v[12])")
 GIDS = 16
 """So many of a port are read: those of its own netdev come first, its VLANs' after."""
@@ -56,8 +63,12 @@ class RdmaPort:
     """GUID of the card: the same for all its functions (include/uapi/rdma/rdma_netlink.h)."""
     state: Observed[str]
     """`4: ACTIVE`, `1: DOWN`."""
+    phys_state: Observed[str]
+    """`5: LinkUp`, `3: Disabled`, `2: Polling`: what the ends of the cable have agreed upon."""
     link_layer: Observed[str]
     """`Ethernet` (RoCE, and iWARP too), `InfiniBand`."""
+    rate: Observed[str]
+    """`100 Gb/sec (4X EDR)`; of RoCE the kernel's nearest word."""
     node_type: Observed[str]
     """`1: CA` (RoCE and InfiniBand), `4: RNIC` (iWARP: RDMA over TCP); Absent: not read."""
     totals: dict[str, Observed[int]]
@@ -87,11 +98,25 @@ class RdmaPort:
         is_active = isinstance(state, Known) and "ACTIVE" in state.value
         return is_ethernet and is_active and not is_iwarp
 
+    @property
+    def is_infiniband(self) -> bool:
+        """Whether it is a port of InfiniBand, and not of Ethernet."""
+        return isinstance(self.link_layer, Known) and self.link_layer.value == "InfiniBand"
+
+    @property
+    def waits_for_subnet_manager(self) -> bool:
+        """Whether the cable's ends have a link, and nothing has given the port its addresses."""
+        state, phys = self.state, self.phys_state
+        is_linked = isinstance(phys, Known) and phys.value.endswith("LinkUp")
+        return (
+            self.is_infiniband and is_linked and isinstance(state, Known) and "INIT" in state.value
+        )
+
     def source(self, counter: str) -> str:
         """Give the command that reads a counter again."""
         if isinstance(total := self.totals[counter], Known):
             return total.source
-        place = "counters" if counter.startswith("port_") else "hw_counters"
+        place = "counters" if counter in OF_THE_PORT else "hw_counters"
         return f"cat {SYSFS}/{self.device}/ports/{self.number}/{place}/{counter}"
 
 
@@ -115,6 +140,7 @@ show rdma - rdma_devices
 rdma_ports=$(rdma_devices 2>/dev/null | while read -r device port _; do
 	printf '%s\\n' "/sys/class/infiniband/$device/ports/$port"
 done)
+of_the_port='PORT_NAMES'
 rdma_files() {
 	for path in $rdma_ports; do
 		printf '%s\\0' "${path%/ports/*}/sys_image_guid" "${path%/ports/*}/node_type"
@@ -122,8 +148,8 @@ rdma_files() {
 			printf '%s\\0' "$path/$name"
 		done
 		for name in COUNTERS; do
-			case $name in
-			port_*) printf '%s\\0' "$path/counters/$name" ;;
+			case " $of_the_port " in
+			*" $name "*) printf '%s\\0' "$path/counters/$name" ;;
 			*) printf '%s\\0' "$path/hw_counters/$name" ;;
 			esac
 		done
@@ -173,6 +199,7 @@ rdma_mtus() {
 """.replace("GIDS", str(GIDS))
     script = script.replace("ATTRIBUTES", " ".join(ATTRIBUTES))
     script = script.replace("COUNTERS", " ".join(COUNTERS))
+    script = script.replace("PORT_NAMES", " ".join(n for n in COUNTERS if n in OF_THE_PORT))
     script_again: ClassVar[str] = """\
 [ -z "$rdma_ports" ] || rdma_files | files rdma-counters-again -
 """
@@ -217,9 +244,9 @@ def _port(
     folder = f"{SYSFS}/{device}/ports/{number}"
     totals, rises = {}, {}
     for name in COUNTERS:
-        path = f"{folder}/{'counters' if name.startswith('port_') else 'hw_counters'}/{name}"
+        path = f"{folder}/{'counters' if name in OF_THE_PORT else 'hw_counters'}/{name}"
         before, after = _count(first[path]), _count(again[path])
-        if number == 1 and isinstance(before, Absent):
+        if number == 1 and name not in OF_THE_PORT and isinstance(before, Absent):
             # alloc_hw_device_stats of hw_switchdev_stats_ops, hw/mlx5/counters.c.
             path = f"{SYSFS}/{device}/hw_counters/{name}"
             before, after = _count(first[path]), _count(again[path])
@@ -230,7 +257,9 @@ def _port(
         number=number,
         system_image=first[f"{SYSFS}/{device}/sys_image_guid"],
         state=first[f"{folder}/state"],
+        phys_state=first[f"{folder}/phys_state"],
         link_layer=first[f"{folder}/link_layer"],
+        rate=first[f"{folder}/rate"],
         node_type=first[f"{SYSFS}/{device}/node_type"],
         totals=totals,
         rises=rises,

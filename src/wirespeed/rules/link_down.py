@@ -9,6 +9,7 @@ from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Link, link_of
 from wirespeed.facts.module import UNPLUGGED, Modules
 from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.rdma import Rdma
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, Unreadable, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -64,6 +65,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     if not known(link.is_enabled, f"whether {link.netdev} is set up"):
         raise DoesNotApplyError("the port is set down")
+    if _is_linked(exam):
+        raise DoesNotApplyError("its InfiniBand link is up, and waits for a subnet manager")
     reason = link.down_reason.value if isinstance(link.down_reason, Known) else ""
     names = {exam.port.netdev, exam.port.pci_address}
     asked = names & set(exam.question.ports)
@@ -101,6 +104,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         bounds=without_link_bounds(exam.ledger),
         unpriced=f"the best speed that it supports is not known: `ethtool {link.netdev}` tells it",
     )
+
+
+def _is_linked(exam: PortExam) -> bool:
+    found = exam.host[Rdma].by_address
+    ports = found.value.get(exam.port.pci_address or "", ()) if isinstance(found, Known) else ()
+    return any(one.waits_for_subnet_manager for one in ports)
 
 
 def _no_link(link: Link) -> str:

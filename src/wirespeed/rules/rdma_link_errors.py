@@ -1,0 +1,98 @@
+"""An InfiniBand link that damages what it carries, by the counters of its port."""
+
+from collections.abc import Iterator
+
+from wirespeed.facts.rdma import RdmaPort
+from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.observed import Absent, Known, known
+from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
+from wirespeed.model.symptom import Symptom
+from wirespeed.rules.rdma_packets_lost import rdma_ports
+
+ERRORS = (
+    "symbol_error",
+    "link_error_recovery",
+    "link_downed",
+    "local_link_integrity_errors",
+    "port_rcv_errors",
+)
+SYMBOLS_AN_HOUR = 120
+"""Of a link with the bit error rate that the specification allows, 10^-12."""
+FEW = {"symbol_error": 1000, "link_downed": 10}
+"""So many since the driver was loaded are a cable pulled, a switch restarted, a boot."""
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    ports = [one for one in rdma_ports(exam) if one.is_infiniband]
+    if not ports:
+        raise DoesNotApplyError("it has no port of InfiniBand")
+    for one in ports:
+        present = [name for name in ERRORS if not isinstance(one.rises[name], Absent)]
+        if not present:
+            raise DoesNotApplyError(f"the driver of {one.device} has no such counter")
+        rises = {name: known(one.rises[name], f"{name} of {one.device}") for name in present}
+        grown = {name: count for name, count in rises.items() if count}
+        old = {} if grown else {name: n for name, n in _totals(one).items() if n > _few(name)}
+        if not (grown or old):
+            continue
+        yield exam.finding(
+            Severity.FAULT if grown else Severity.NOTE,
+            tuple(
+                Evidence(
+                    found=f"{one.device}: {name} grew by {count}"
+                    if grown
+                    else f"{one.device}: {name} {count}, before this capture",
+                    source=one.source(name),
+                )
+                for name, count in (grown or old).items()
+            ),
+            so=_consequence(grown),
+            remedies=(
+                Remedy(
+                    text="plug the cable out and in at both ends and clean its ends if it is "
+                    "optical, then try another cable, then another port of the switch; see which "
+                    "end counts (`ibqueryerrors`): it is the receiving one",
+                    by_hand=ByHand.HARDWARE,
+                ),
+            ),
+            unpriced="measured: what a retry costs depends on what each queue pair has in flight"
+            if grown
+            else "it did not grow during the capture",
+        )
+
+
+def _totals(port: RdmaPort) -> dict[str, int]:
+    return {n: t.value for n in ERRORS if isinstance(t := port.totals[n], Known)}
+
+
+def _few(name: str) -> int:
+    return FEW.get(name, 0)
+
+
+def _consequence(grown: dict[str, int]) -> str:
+    if not grown:
+        return "the link made errors before this capture, and none during it"
+    if set(grown) == {"symbol_error"}:
+        return (
+            "symbol errors grew within a capture of about a second, and a good link makes at most "
+            f"{SYMBOLS_AN_HOUR} an hour: it is about to train anew, or to lose packets"
+        )
+    return (
+        "packets arrive damaged or the link trains anew: what was in flight is sent again, and "
+        "the port carries nothing meanwhile"
+    )
+
+
+RULE = PortRule(
+    slug="rdma.link_errors",
+    title="InfiniBand link makes errors",
+    why="Links of InfiniBand lose nothing to full queues, so damage is what slows them. A symbol "
+    "error is one that the receiver could not decode; link_error_recovery counts how often the "
+    "link trained anew, link_downed how often that failed; port_rcv_errors are damaged packets.",
+    source="InfiniBand Architecture Specification volume 1, section 16.1.3 (PortCounters); "
+    "https://docs.oracle.com/cd/E19654-01/820-7751-12/z40004881932077.html (120 symbol errors an "
+    "hour); https://github.com/NVIDIA/NVSentinel (link counter detection)",
+    shows=(Symptom.DAMAGED_FRAMES,),
+    explains=(Symptom.RDMA_LOSS, Symptom.LOW_FIGURE),
+    check=_check,
+)
