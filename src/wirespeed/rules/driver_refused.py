@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_bounds
 from wirespeed.facts.driver_log import VF_BARS, DriverLog
+from wirespeed.facts.link import best_bps
 from wirespeed.facts.module import SYNDROME, UNANSWERED
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import Sriov
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
@@ -173,6 +176,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         tuple(Evidence(found=line, source="dmesg") for line in lines),
         so=_consequence(lines, only_vfs=only_vfs),
         remedies=(_remedy(exam, lines),),
+        bounds=software_switch_bounds(best_bps(exam.host, (port,)), exam.question.frame_bytes)
+        if only_vfs
+        else (),
         unpriced="it costs the VFs that cannot be created"
         if only_vfs
         else "its cost depends on what was refused: measure before and after",
@@ -238,8 +244,11 @@ def _without_driver(exam: PortExam, lines: tuple[str, ...]) -> Finding:
         if lines
         else "this network card has no driver: it has no netdev and carries nothing",
         remedies=(_remedy(exam, lines),),
-        unpriced="without a driver the port's link and ceilings are not known: ask again when it "
-        "has one",
+        bounds=(
+            Bound.of_share(
+                Limit.EXACTLY, 1, "of what the port would carry with a driver", "0 packets now"
+            ),
+        ),
     )
 
 
@@ -283,6 +292,8 @@ RULE = PortRule(
     "drivers/net/ethernet/mellanox/mlx5/core/cmd.c (status and syndrome); "
     "https://github.com/Mellanox/mstflint/issues/448 (BAR 7: no space); "
     "https://github.com/mwrnd/innova2_flex_xcku15p_notes/issues/8 (Firmware over 120000 MS, -16)",
+    price="exactly: all that the port would carry with a driver, where it has none; for VFs that "
+    f"cannot be created {SOFTWARE_SWITCH_FORMULA}",
     explains=(Symptom.NO_LINK,),
     check=_check,
 )

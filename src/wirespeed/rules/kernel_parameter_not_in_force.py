@@ -8,6 +8,7 @@ from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.kernel import CommandLine, Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.memory import Memory
+from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, CannotTellError, known, value_or_none
@@ -19,6 +20,7 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 COUNT = re.compile(r"\d{1,10}")
 PER_NODE = re.compile(r"(?:\d{1,4}:\d{1,10},?)+")
 """`hugepages=0:8,1:8`, from Linux 5.16 on."""
+MISSING = "1 - hugepages that are there / hugepages that are reserved"
 LOG = Command(argv=("dmesg", "-T"))
 SEE_LOG = Remedy(
     text="look in the log of the boot for why the kernel ignored the parameter",
@@ -108,6 +110,7 @@ def _hugepages(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
             known(memory.default_page_bytes, "the sizes of hugepages")
             for one in memory.pools_of(None):
                 known(one.total, "the pools of hugepages")
+            total = 0
             seen = Evidence(found=f"no pool of {_shown(size)} pages", source=source)
             so = f"programs find no hugepages of {_shown(size)}: this CPU or kernel has none"
             advice, command = "reserve pages of a size that it has", SIZES
@@ -132,6 +135,7 @@ def _hugepages(exam: HostExam, line: CommandLine) -> Iterator[Finding]:
             seen,
             so,
             Remedy(text=advice, commands=(command,), by_hand=ByHand.FIND_FIRST),
+            Bound.of_share(Limit.EXACTLY, 1 - total / count, "of the reserved hugepages", MISSING),
         )
 
 
@@ -166,13 +170,16 @@ def _count(text: str) -> int:
     return int(text) if COUNT.fullmatch(text) else 0
 
 
-def _finding(exam: HostExam, word: str, seen: Evidence, so: str, remedy: Remedy) -> Finding:
+def _finding(
+    exam: HostExam, word: str, seen: Evidence, so: str, remedy: Remedy, *bounds: Bound
+) -> Finding:
     asked = Evidence(found=word, source=exam.host[Kernel].command_line.source)
     return exam.finding(
         Severity.RISK,
         (asked, seen),
         so=so,
         remedies=(remedy,),
+        bounds=bounds,
         unpriced="the cost depends on the program that relies on the parameter: measure it before "
         "and after",
     )
@@ -187,6 +194,7 @@ RULE = HostRule(
     source="https://docs.kernel.org/admin-guide/kernel-parameters.html (isolcpus=, nohz_full=, "
     "hugepages=); housekeeping_isolcpus_setup() in kernel/sched/isolation.c; "
     "https://lore.kernel.org/lkml/20200403223517.406353-1-peterx@redhat.com/",
+    price=f"exactly, for hugepages: {MISSING}",
     shows=(Symptom.REBOOT_PENDING,),
     check=_check,
 )

@@ -116,8 +116,8 @@ def _weak(exam: PortExam, link: Link, module: Module, metres: float) -> Iterator
         "more bit errors than the standard allows, and each costs a frame",
         remedies=(
             Remedy(
-                text=f"this port does not offer {NAMES[least]}: use a cable of class CA-25G-N "
-                f"({WITHOUT_RS_M:g} m at most)",
+                text=f"this port does not offer {NAMES[least]}: use one that does, or, at 25 Gb/s, "
+                f"a cable of class CA-25G-N ({WITHOUT_RS_M:g} m at most)",
                 by_hand=ByHand.HARDWARE,
             )
             if lacks
