@@ -54,6 +54,8 @@ MAKERS: Mapping[str, dict[str, Any]] = {
                "lanes": 8, "gt": 5.0},
     "r8169": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
               "megabits": 2500, "lanes": 1, "gt": 5.0},
+    "r8125": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
+              "megabits": 2500, "lanes": 1, "gt": 5.0},
 }  # fmt: skip
 """Card of each driver as it comes: ids, what its ports can do, its lanes."""
 
