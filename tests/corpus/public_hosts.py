@@ -302,8 +302,12 @@ def rdma(
         host.files[f"{port}/{place}/{name}"] = str(before)
         host.later[f"{port}/{place}/{name}"] = str(after)
     exponents = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
-    host.answer("ibv_devinfo", f"hca_id:\t{device}\n\t\tport:\t1\n\t\t\tmax_mtu:\t\t4096 (5)\n"
-                f"\t\t\tactive_mtu:\t\t{active_mtu} ({exponents[active_mtu]})\n")  # fmt: skip
+    others = host.answers["ibv_devinfo"].output if "ibv_devinfo" in host.answers else ""
+    host.answer(
+        "ibv_devinfo",
+        f"{others}hca_id:\t{device}\n\t\tport:\t1\n\t\t\tmax_mtu:\t\t4096 (5)\n"
+        f"\t\t\tactive_mtu:\t\t{active_mtu} ({exponents[active_mtu]})\n",
+    )
     if layer != "Ethernet":
         return
     host.put(f"{port}/gids", **{"0": "0000:0000:0000:0000:0000:ffff:c000:020a"})
