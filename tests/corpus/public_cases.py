@@ -259,7 +259,7 @@ def _ovs(host: Host, name: str, value: str) -> None:
 def _address(host: Host, name: str, link: dict[str, Any], *addresses: str) -> None:
     """Add a netdev, or change one, and give it addresses."""
     up = {"flags": ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"], "operstate": "UP"}
-    netdev(host, name, *addresses, **up, **link)
+    netdev(host, name, *addresses, **{**up, **link})
 
 
 def _property(host: Windows, number: int, keyword: str, value: str) -> None:

@@ -38,6 +38,8 @@ MAKERS: Mapping[str, dict[str, Any]] = {
             "modes": ("10000baseSR/Full", "25000baseCR/Full", "25000baseSR/Full")},
     "bnxt_en": {"ids": ("0x14e4", "0x16d7"), "modes": SFP28_MODES, "megabits": 25_000, "lanes": 8,
                 "gt": 8.0},
+    "e1000": {"ids": ("0x8086", "0x100e"), "modes": ("1000baseT/Full",), "megabits": 1000,
+              "emulated": True},
     "igb": {"ids": ("0x8086", "0x1521"), "modes": COPPER_10G[:2], "megabits": 1000, "lanes": 4,
             "gt": 5.0},
     "atlantic": {"ids": ("0x1d6a", "0xd107"), "modes": COPPER_10G, "megabits": 10_000, "lanes": 4,
@@ -51,6 +53,8 @@ MAKERS: Mapping[str, dict[str, Any]] = {
     "tn40xx": {"ids": ("0x1fc9", "0x4022"), "modes": ("10000baseT/Full",), "megabits": 10_000,
                "lanes": 8, "gt": 5.0},
     "r8169": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
+              "megabits": 2500, "lanes": 1, "gt": 5.0},
+    "r8125": {"ids": ("0x10ec", "0x8125"), "modes": (*COPPER_10G[:2], "2500baseT/Full"),
               "megabits": 2500, "lanes": 1, "gt": 5.0},
 }  # fmt: skip
 """Card of each driver as it comes: ids, what its ports can do, its lanes."""
@@ -93,6 +97,7 @@ def one_card(
     bond_mode: str = "",
     hash_policy: str = "layer3+4",
     release: str = RELEASE,
+    guest_of: str = "",
 ) -> Host:
     """A server with one card; what is not given is as it should be. Units as ethtool's and PCI's.
 
@@ -101,21 +106,30 @@ def one_card(
     maker = MAKERS[driver]
     speed_mbps = maker["megabits"] if megabits is None else megabits
     host = Host()
-    kernel(host, release=release, distribution="Ubuntu 24.04.1 LTS", command_line=BOOT)
-    cpus(host, model="Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz", nodes=nodes, cores=cores,
-         max_khz=3_200_000, base_khz=2_000_000, governor=governor)  # fmt: skip
+    as_guest: dict[str, Any] = {"guest_of": guest_of} if guest_of else {}
+    kernel(host, release=release, distribution="Ubuntu 24.04.1 LTS", command_line=BOOT, **as_guest)
+    clock: dict[str, Any] = (
+        {"max_khz": None, "idle_driver": "none", "idle": (), "flags": f"{FLAGS} hypervisor"}
+        if guest_of
+        else {"max_khz": 3_200_000, "base_khz": 2_000_000, "governor": governor}
+    )
+    cpus(host, model="Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz", nodes=nodes, cores=cores, **clock)
     memory(host, gib=128, nodes=nodes, huge_2m=(0,) * nodes, huge_1g=(0,) * nodes)
     busy_kernel(host)
     both = (ids[0], ids[1]) if ids else maker["ids"]
     own = range(node * cores, (node + 1) * cores)
     most_lanes, most_gt = max_lanes or maker.get("lanes", 16), max_gt or maker.get("gt", 16.0)
-    addresses = card(
-        host, card="0000:3b:00", slot="0000:3a:02.0", ids=both, driver=driver,
-        subsystem=both, functions=ports, numa_node=node if nodes > 1 else -1,
-        local_cpus=f"{own[0]}-{own[-1]}", lanes=lanes or most_lanes, max_lanes=most_lanes,
-        slot_lanes=slot_lanes, gt_per_s=gt or most_gt, max_gt_per_s=most_gt, slot_gt_per_s=slot_gt,
-        payload_bytes=256,
-    )  # fmt: skip
+    if maker.get("emulated"):
+        addresses = ["0000:00:03.0"]
+        on_board(host, addresses[0], ids=both, driver=driver, local_cpus=f"{own[0]}-{own[-1]}")
+    else:
+        addresses = card(
+            host, card="0000:3b:00", slot="0000:3a:02.0", ids=both, driver=driver,
+            subsystem=both, functions=ports, numa_node=node if nodes > 1 else -1,
+            local_cpus=f"{own[0]}-{own[-1]}", lanes=lanes or most_lanes, max_lanes=most_lanes,
+            slot_lanes=slot_lanes, gt_per_s=gt or most_gt, max_gt_per_s=most_gt,
+            slot_gt_per_s=slot_gt, payload_bytes=256,
+        )  # fmt: skip
     is_mlx5 = driver == "mlx5_core"
     has_fec = speed_mbps >= 25_000
     is_copper = medium == "Twisted Pair"
@@ -288,8 +302,12 @@ def rdma(
         host.files[f"{port}/{place}/{name}"] = str(before)
         host.later[f"{port}/{place}/{name}"] = str(after)
     exponents = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
-    host.answer("ibv_devinfo", f"hca_id:\t{device}\n\t\tport:\t1\n\t\t\tmax_mtu:\t\t4096 (5)\n"
-                f"\t\t\tactive_mtu:\t\t{active_mtu} ({exponents[active_mtu]})\n")  # fmt: skip
+    others = host.answers["ibv_devinfo"].output if "ibv_devinfo" in host.answers else ""
+    host.answer(
+        "ibv_devinfo",
+        f"{others}hca_id:\t{device}\n\t\tport:\t1\n\t\t\tmax_mtu:\t\t4096 (5)\n"
+        f"\t\t\tactive_mtu:\t\t{active_mtu} ({exponents[active_mtu]})\n",
+    )
     if layer != "Ethernet":
         return
     host.put(f"{port}/gids", **{"0": "0000:0000:0000:0000:0000:ffff:c000:020a"})
