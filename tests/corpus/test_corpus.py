@@ -57,6 +57,7 @@ def test_many_public_cases_are_traps_or_of_other_makers():
         ("gcp", {}),
         ("ovs_dpdk", {}),
         ("windows", {}),
+        ("esxi", {}),
     ],
 )
 def test_the_host_that_cases_are_made_of_is_healthy(name: str, parts: dict[str, str]):

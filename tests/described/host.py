@@ -26,7 +26,7 @@ from typing import Any, Self
 from wirespeed.doctor.collector import collector_script
 
 ORDINARY_TOOLS = (
-    "cat", "grep", "head", "od", "sed", "sh", "sort", "tail", "timeout", "tr", "xargs",
+    "cat", "grep", "head", "od", "sed", "sh", "sort", "tail", "timeout", "tr", "uniq", "xargs",
 )  # fmt: skip
 """What every host has: the tools of this machine are used."""
 HOST_PATHS = re.compile(
