@@ -7,6 +7,7 @@ import pytest
 from described import clouds
 from described.healthy import dual_xeon_100g
 from described.host import Host, capture_of
+from described.port import IP_LINK, netdev
 from described.windows import Windows, machine
 from wirespeed.doctor.diagnose import diagnose
 from wirespeed.model.capture import parse_capture
@@ -122,6 +123,24 @@ def test_a_run_over_loopback_is_said():
     assert about(answer) == []
     (said,) = answer.warnings
     assert "loopback" in said
+
+
+def test_a_run_between_two_addresses_of_one_host_went_by_no_port():
+    answer = asked(dual_xeon_100g(), 20, measured_by=run("198.51.100.10", "198.51.100.10"))
+    assert about(answer) == []
+    (said,) = answer.warnings
+    assert "it went through no port" in said and "--measured-by" in said
+
+
+def test_two_addresses_in_vrfs_of_their_own_are_joined_by_a_cable():
+    host = dual_xeon_100g()
+    for link in host.data[IP_LINK]:
+        if link["ifname"] == "ens6f1np1":
+            link["master"] = "blue"
+    netdev(host, "blue", mtu=1500, flags=["UP"], operstate="UP", link_type="ether",
+           linkinfo={"info_kind": "vrf", "info_data": {"table": 10}})  # fmt: skip
+    answer = asked(host, 20, measured_by=run("198.51.100.10", "198.51.100.10"))
+    assert only(answer).where == "ens6f1np1"
 
 
 def slower_second_port() -> Host:

@@ -161,6 +161,28 @@ def test_an_adapter_that_looks_like_a_card_is_virtual_by_its_driver():
     assert elements(of(text)) == ["virtual switch"]
 
 
+@pytest.mark.parametrize(
+    ("ids", "virtualization", "found"),
+    [
+        ("0x8086 0x100e", "kvm", "virtual switch"),
+        ("0x10ec 0x8139", "kvm", "virtual switch"),
+        ("0x8086 0x100e", "none", "ethernet"),
+        ("0x8086 0x10d3", "kvm", "ethernet"),
+    ],
+)
+def test_the_speed_of_a_card_that_a_hypervisor_plays_bounds_nothing(
+    ids: str, virtualization: str, found: str
+):
+    vendor, device = ids.split()
+    at = "/sys/bus/pci/devices/0000:00:03.0"
+    text = HYPERV.replace("hv_netvsc", "e1000")
+    text = text.replace("LNXSYSTM:00/VMBUS:00/3b6b7c55", "pci0000:00/0000:00:03.0")
+    hops = section("pci-hops", "/sys/devices/pci0000:00/0000:00:03.0")
+    card = section("pci", f"{at}/vendor:{vendor}\n{at}/device:{device}\n{at}/class:0x020000")
+    more = hops + card + section("detect-virt", virtualization)
+    assert found in elements(of(text.replace("case done\n", more + "case done\n")))
+
+
 def test_a_port_that_a_userspace_driver_owns_has_no_speed():
     way = "/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0"
     text = section("ports", f"- driver=vfio-pci physfn= port= device={way}")

@@ -42,7 +42,8 @@ NO_STEP = {
 """Rule: what no step knows yet. The next steps are those of the eswitch and of Open vSwitch."""
 
 LOOKS = {
-    "ethtool", "grep", "ls", "lspci", "modinfo", "ovs-appctl", "dmesg", "ip", "update-alternatives",
+    "ethtool", "grep", "ls", "lspci", "modinfo", "ovs-appctl", "dmesg", "ip", "tc",
+    "update-alternatives",
     "Get-SmbMultichannelConnection",
 }  # fmt: skip
 """What a remedy by hand may print: commands that look, and those that TYPED_BY_HAND lists."""

@@ -25,6 +25,7 @@ from wirespeed.facts.pci_config import PciConfig
 from wirespeed.facts.pci_links import has_state, link_state
 from wirespeed.facts.routes import Routes
 from wirespeed.facts.sysctl import WINDOW_SCALING, Sysctls
+from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import Absent, CannotTellError, Known, known
@@ -34,6 +35,8 @@ from wirespeed.model.question import Purpose, Question
 VIRTUAL = (PortKind.HYPERV, PortKind.VIRTIO)
 VIRTUAL_DRIVERS = frozenset({"vmxnet3", "xen_netfront", "vif", "veth", "tun"})
 """Of adapters that a hypervisor or kernel makes up, and that look like cards."""
+EMULATED = frozenset({(0x8086, 0x100E), (0x8086, 0x100F), (0x10EC, 0x8139), (0x1022, 0x2000)})
+"""82540EM and 82545EM (`e1000`), RTL8139 and PCnet: QEMU hw/net, VMware, VirtualBox, Xen."""
 KINDS = {"vlan": Encapsulation.VLAN, "vxlan": Encapsulation.VXLAN}
 """What the kernel calls netdevs that add to a frame."""
 WINDOW_SYSCTL = {
@@ -50,7 +53,7 @@ def build_ledger(host: HostFacts, port: Port, question: Question) -> Ledger:
     """Compute what can be computed; the rest is named with its reason."""
     ceilings: list[Ceiling] = []
     unknown: list[str] = []
-    for name, element in _elements(port):
+    for name, element in _elements(host, port):
         try:
             # One by one: what an element gave before it met what it lacks is kept.
             for ceiling in element(host, port, question):
@@ -66,8 +69,8 @@ def build_ledger(host: HostFacts, port: Port, question: Question) -> Ledger:
     )
 
 
-def _elements(port: Port) -> Iterator[tuple[str, Element]]:
-    if port.kind in VIRTUAL or port.driver in VIRTUAL_DRIVERS:
+def _elements(host: HostFacts, port: Port) -> Iterator[tuple[str, Element]]:
+    if port.kind in VIRTUAL or port.driver in VIRTUAL_DRIVERS or _is_emulated(host, port):
         yield "virtual switch", _virtual_switch
         yield from ((f"card of {one.name}", one.beneath) for one in platforms() if one.beneath)
     else:
@@ -78,6 +81,20 @@ def _elements(port: Port) -> Iterator[tuple[str, Element]]:
     yield "allowance", _allowance
     yield "cores", _cores
     yield "tcp window", _tcp_window
+
+
+def _is_emulated(host: HostFacts, port: Port) -> bool:
+    """Whether a hypervisor plays an old card: its speed is what that one had, and bounds nothing.
+
+    Such cards are of conventional PCI, and passed through to no guest.
+    """
+    function = host[Pci].functions.get(port.pci_address or "")
+    is_guest = host[Virtualization].is_guest
+    if function is None or not (isinstance(is_guest, Known) and is_guest.value):
+        return False
+    ids = (function.vendor, function.device)
+    found = tuple(one.value for one in ids if isinstance(one, Known))
+    return found in EMULATED
 
 
 def _link_bps(host: HostFacts, port: Port) -> tuple[int, str]:

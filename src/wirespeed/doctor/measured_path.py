@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 
 from wirespeed.ceilings.ethernet import is_without_link
-from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.netstack import Link, NetStack
 from wirespeed.facts.routes import Routes
 from wirespeed.model.ceiling import Ledger
 from wirespeed.model.error import InputError
@@ -69,11 +69,27 @@ def _netdevs_of_run(host: HostFacts, run: MeasuredBy | None) -> tuple[str, ...]:
     links = host[NetStack].links
     if not isinstance(links, Known):
         return ()
-    return tuple(
-        name
+    own = {
+        name: {one.ip for one in link.addresses.value}
         for name, link in links.value.items()
-        if isinstance(link.addresses, Known) and wanted & {one.ip for one in link.addresses.value}
-    )
+        if isinstance(link.addresses, Known)
+    }
+    at = tuple(name for name, addresses in own.items() if wanted & addresses)
+    here = set().union(*(own[name] for name in at))
+    # Two of one host that are in VRFs of their own reach each other by the cable.
+    if wanted <= here and len(run.addresses) > 1 and not any(_in_vrf(links.value, n) for n in at):
+        raise DoesNotApplyError(
+            "both ends of the run have addresses of this host, so it went through no port: the "
+            "kernel delivers to its own addresses itself",
+            unused="--measured-by",
+        )
+    return at
+
+
+def _in_vrf(links: Mapping[str, Link], name: str) -> bool:
+    master = links[name].master
+    above = links.get(master.value) if isinstance(master, Known) else None
+    return above is not None and isinstance(above.kind, Known) and above.kind.value == "vrf"
 
 
 def _by_peer(

@@ -25,6 +25,7 @@ from wirespeed.facts.module import (
     REFUSALS,
     RESETS,
     RESETS_TOO,
+    TABLES,
     VF_REFUSALS,
     VFS_TOO,
 )
@@ -104,7 +105,7 @@ WANTED = re.compile(
     )
 )  # fmt: skip
 MESSAGES = re.compile(
-    "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *BUS_ERRORS, *VF_REFUSALS))
+    "|".join((*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *BUS_ERRORS, *VF_REFUSALS, *TABLES))
 )
 FAILED = re.compile(
     r"^(?:Cannot |netlink error:|no stats available|Operation not supported)|: Operation not ", re.I

@@ -26,6 +26,7 @@ class Counts(StrEnum):
     LOSS = "loss"
     CONGESTION = "congestion"
     ERROR = "errors"
+    TOO_LONG = "frames longer than the port takes"
     UNKNOWN = "unknown"
 
 
@@ -37,6 +38,7 @@ ORDINARY = re.compile(
 `rx_err_lane_0_phy`), frames that wait in igb's packet buffer (`rx_no_buffer_count`), frames for
 other addresses, flow-director lookups (ixgbe's `fdir_miss`)."""
 NAMES = (
+    (Counts.TOO_LONG, r"long_length|too_long|over_?size"),
     (
         Counts.LOSS,
         r"drop|discard|miss|overflow|overrun|over_err|fifo|no_?(buf|dma|desc|mem|skb|frag|pbuf|erx)"
@@ -49,9 +51,9 @@ NAMES = (
     ),
     (
         Counts.ERROR,
-        r"err|fail|crc|fcs|\bbad|_bad|jabber|fragment|undersize|oversize|runt|collision|col$|latecol"
+        r"err|fail|crc|fcs|\bbad|_bad|jabber|fragment|undersize|runt|collision|col$|latecol"
         r"|timeout|corrupt|illegal|symbol|fault|invalid|abort|underrun|underflow|reset|watchdog"
-        r"|align|too_(long|short|small)|malicious|poison|recover",
+        r"|align|too_(short|small)|malicious|poison|recover",
     ),
     (
         Counts.TRAFFIC,

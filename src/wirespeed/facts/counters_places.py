@@ -184,6 +184,16 @@ _E1000E = (
 )
 """drivers/net/ethernet/intel/e1000e/ethtool.c: as igb, but one counter of allocations for all."""
 
+_ATLANTIC = (
+    *_TRAFFIC,
+    _CARRIER,
+    _row(Place.NO_RECEIVE_BUFFER, "InDroppedDma"),
+    _row(Place.NO_MEMORY, r"Queue\[\d+\] (Skb)?AllocFails"),
+    _row(Place.PHYSICAL, "InErrors"),
+)
+"""drivers/net/ethernet/aquantia/atlantic/aq_ethtool.c: `InDroppedDma` is dpc, which the driver of
+DPDK calls imissed (atl_dev_stats_get); `InErrors` is erpr."""
+
 _VMXNET3 = (
     *_TRAFFIC,
     _row(Place.NO_RECEIVE_BUFFER, "pkts rx OOB"),
@@ -257,6 +267,7 @@ BY_DRIVER: dict[str, tuple[Row, ...]] = {
     "igc": _IGB,
     "e1000e": _E1000E,
     "iavf": _IAVF,
+    "atlantic": _ATLANTIC,
     "vmxnet3": _VMXNET3,
     "sfc": _SFC,
     "bnxt_en": _BNXT,

@@ -12,6 +12,7 @@ from wirespeed.facts.module import (
     REFUSALS,
     RESETS,
     RESETS_TOO,
+    TABLES,
     VF_REFUSALS,
     VFS_TOO,
     log_of,
@@ -31,6 +32,7 @@ HARMLESS = re.compile(r"\bBAR 6\b|\[io\b")
 REFUSAL = re.compile("|".join(REFUSALS))
 RESET = re.compile("|".join(RESETS))
 VF_REFUSAL = re.compile("|".join(VF_REFUSALS))
+TABLE_NAMES = ("nf_conntrack", "neighbour")
 LAG = re.compile("|".join(LAG_WORDS))
 LAG_FAILED = re.compile(LAG_WORDS[1])
 PACKAGE_LOADED = re.compile(r"DDP package.*(?:successfully loaded|already present)")
@@ -64,6 +66,9 @@ class DriverLog(Fact):
     bus_errors: dict[str, dict[tuple[str, str], int]]
     """By the address of a function or bridge: severity and layer of each PCI Express error that
     the kernel reported, and how often, of the last 50."""
+    tables: dict[str, int]
+    """How often the kernel said of a table of its own that it is full and packets are dropped, of
+    the last 50: `nf_conntrack`, `neighbour`."""
     log: Observed[str]
     """Known when the kernel's messages could be read; those at boot may be gone from them."""
     vf_log: Observed[str]
@@ -89,6 +94,11 @@ class DriverLog(Fact):
             reset_log=_since(vf_log, RESETS_TOO, "refusals alone"),
             vf_refusals=_by_address(filter(VF_REFUSAL.search, lines), addresses),
             bus_errors=_bus_errors(lines),
+            tables={
+                name: count
+                for name, pattern in zip(TABLE_NAMES, TABLES, strict=True)
+                if (count := sum(bool(re.search(pattern, line)) for line in lines))
+            },
             lag=_by_address(filter(LAG.search, lines), addresses),
             log=log,
             vf_log=vf_log,

@@ -73,6 +73,11 @@ VF_REFUSALS = (
     r"filter but there is no space for it",  # ixgbe, igb
 )  # fmt: skip
 """What a PF's driver says when it refuses what a VF asks for: read with the rest, too."""
+TABLES = (
+    "nf_conntrack: table full, dropping packet",
+    "(arp_cache|ndisc_cache): neighbor table overflow|[Nn]eighbour table overflow",
+)
+"""net/netfilter/nf_conntrack_core.c and net/core/neighbour.c, which was worded anew in 4.16."""
 DRIVERS_TOO = "wirespeed: drivers too"
 VFS_TOO = "wirespeed: VFs too"
 RESETS_TOO = "wirespeed: resets too"
@@ -149,15 +154,18 @@ module_messages() {
 	said=$(printf '%s\\n' "$said" | grep -avE 'BARS')
 	printf '%s\\n' "$said" | grep -aE 'BUS' | tail -n 50
 	said=$(printf '%s\\n' "$said" | grep -avE 'BUS')
+	printf '%s\\n' "$said" | grep -aE 'TABLES' | tail -n 50
+	said=$(printf '%s\\n' "$said" | grep -avE 'TABLES')
 	printf '%s\\n' "$said" | grep -aE 'OFTEN' | tail -n 50
 	printf '%s\\n' "$said" | grep -avE 'OFTEN' | tail -n 200
 }
 show module-messages - module_messages
 """
     script = script.replace("COMPLAINTS", "|".join(
-        (*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *BUS_ERRORS, *VF_REFUSALS)
+        (*COMPLAINTS, *REFUSALS, *LAG_WORDS, *RESETS, *BUS_ERRORS, *VF_REFUSALS, *TABLES)
     ))  # fmt: skip
     script = script.replace("OFTEN", "|".join((SYNDROME, UNANSWERED, *RESETS)))
+    script = script.replace("TABLES", "|".join(TABLES))
     script = script.replace("VF_REFUSALS", "|".join(VF_REFUSALS))
     script = script.replace("DRIVERS_TOO", DRIVERS_TOO).replace("VFS_TOO", VFS_TOO)
     script = script.replace("RESETS_TOO", RESETS_TOO)

@@ -95,6 +95,8 @@ class Link:
     """`bond`, `bridge`, `vlan`, `vxlan`, `veth`, `openvswitch`, …; Absent: a device of its own."""
     master: Observed[str]
     """Bond, bridge, VRF or `ovs-system` that it belongs to."""
+    qdisc: Observed[str]
+    """What queues the frames that leave by it: `mq`, `fq_codel`, `noqueue`, `tbf`, …"""
     lower: Observed[str]
     """Netdev that a VLAN or a macvlan lies on."""
     pci_address: Observed[str]
@@ -248,6 +250,7 @@ def _link(
         mac=field(one, "address", str, source),
         kind=kind,
         master=field(one, "master", str, source),
+        qdisc=field(one, "qdisc", str, source),
         lower=lower,
         pci_address=field(one, "parentdev", str, source) if is_pci else Absent(source),
         switch_id=field(one, "phys_switch_id", str, source),

@@ -16,7 +16,9 @@ NAMES = (
     "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_congestion_control",
     "net.ipv4.tcp_available_congestion_control", "net.ipv4.tcp_mtu_probing",
     "net.ipv4.tcp_window_scaling", "net.ipv4.tcp_sack", "net.ipv4.tcp_moderate_rcvbuf",
-    "net.ipv4.tcp_adv_win_scale", "net.ipv4.ip_forward", "vm.swappiness", "vm.zone_reclaim_mode",
+    "net.ipv4.tcp_adv_win_scale", "net.ipv4.ip_forward", "net.ipv4.neigh.default.gc_thresh3",
+    "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max",
+    "vm.swappiness", "vm.zone_reclaim_mode",
     "kernel.numa_balancing", "kernel.sched_rt_runtime_us", "kernel.sched_rt_period_us",
     "kernel.watchdog", "kernel.watchdog_cpumask",
 )  # fmt: skip

@@ -15,7 +15,8 @@ COMM_BYTES = 15
 """What the kernel keeps of a process's name."""
 MOVES_FRAMES = re.compile(
     r"(iperf|netperf|netserver|sockperf|vhost-|CPU \d+/KVM|pmd-c|rte-worker|lcore-|dpdk-|testpmd"
-    r"|l[23]fwd|vpp_)"
+    r"|l[23]fwd|vpp_|ovs-vswitchd|flanneld|tailscaled|wireguard-go|openvpn|zerotier-one|tincd|passt"
+    r"|pasta|slirp4netns)"
 )
 POLLS = re.compile(r"rte-worker|lcore-(worker|slave)|dpdk-worker|pmd-c")
 """Threads of DPDK that poll, as several versions name them, and those of Open vSwitch."""

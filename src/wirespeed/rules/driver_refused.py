@@ -7,12 +7,15 @@ from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_b
 from wirespeed.facts.driver_log import VF_BARS, DriverLog
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.module import SYNDROME, UNANSWERED
+from wirespeed.facts.pci import Pci
+from wirespeed.facts.pci_cards import MELLANOX
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import Sriov
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, known
+from wirespeed.model.port import PortKind
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
@@ -235,13 +238,17 @@ def _without_driver(exam: PortExam, lines: tuple[str, ...]) -> Finding:
     evidence = [Evidence(found="no driver", source=f"lspci -nnks {exam.port.pci_address}")]
     evidence += [Evidence(found=line, source="dmesg") for line in lines]
     severity = Severity.FAULT if asked or lines else Severity.RISK
-    if not asked and not lines and others:
+    synthetic = [p.name for p in others if p.kind is PortKind.HYPERV]
+    if not asked and not lines and others and not synthetic:
         severity = Severity.NOTE  # a port that is kept unused looks alike
     return exam.finding(
         severity,
         tuple(evidence),
         so="the kernel's driver refused this card: it has no netdev and carries nothing"
         if lines
+        else f"this network card has no driver, so the Hyper-V adapter {synthetic[0]} carries all "
+        "traffic, through the host's switch"
+        if synthetic
         else "this network card has no driver: it has no netdev and carries nothing",
         remedies=(_remedy(exam, lines),),
         bounds=(
@@ -255,9 +262,13 @@ def _without_driver(exam: PortExam, lines: tuple[str, ...]) -> Finding:
 def _remedy(exam: PortExam, lines: tuple[str, ...]) -> Remedy:
     address = exam.port.pci_address or ""
     if not lines:
+        function = exam.host[Pci].functions.get(address)
+        vendor = function.vendor if function is not None else None
+        is_mellanox = isinstance(vendor, Known) and vendor.value == MELLANOX
+        named = " (mlx5_core; mlx4_core of a ConnectX-3)" if is_mellanox else ""
         return Remedy(
             text="see which `Kernel modules` the kernel has for the card, and load one with "
-            "modprobe; where there is none, install the maker's driver or a newer kernel",
+            f"modprobe{named}; where there is none, install the maker's driver or a newer kernel",
             commands=(Command(argv=("lspci", "-nnks", address)),),
             by_hand=ByHand.FIND_FIRST,
         )

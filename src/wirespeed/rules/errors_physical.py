@@ -25,7 +25,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="check the module's signal and temperature, clean or replace the cable, and "
-                "set the same FEC at both ends",
+                "set the same FEC at both ends; a cut-through switch passes a damaged frame on: "
+                "if the counter of this cable's switch port stands still, look further back for "
+                "the first port that counts them",
                 commands=(
                     ethtool_command("-m", exam.port.netdev or ""),
                     ethtool_command("--show-fec", exam.port.netdev or ""),

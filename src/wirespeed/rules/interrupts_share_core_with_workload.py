@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wirespeed.facts.cpu_list import cpu_list_text
 from wirespeed.facts.interrupts import Interrupts
-from wirespeed.facts.workload import POLLS, Thread, Workload
+from wirespeed.facts.workload import Thread, Workload
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -34,8 +34,9 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     told = full or shared
     cpus = frozenset(thread.last_cpu for thread in told)
     names = sorted({thread.name for thread in told})
-    # A thread that polls is full by design; what another had, the interrupts did not take.
-    own = bool(full) and not any(POLLS.match(t.name) or t.moves_frames for t in full)
+    # A thread that polls is full by design. Interrupts go before any other: what it had of its
+    # core, they did not want.
+    own = bool(full) and not any(t.polls for t in full)
     yield exam.finding(
         Severity.RISK if full and not own else Severity.NOTE,
         (

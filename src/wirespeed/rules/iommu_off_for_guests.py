@@ -8,6 +8,7 @@ from wirespeed.facts.iommu import Iommu, passthrough_parameter
 from wirespeed.facts.kernel import Kernel
 from wirespeed.facts.kernel_boot import boot_remedy
 from wirespeed.facts.link import best_bps
+from wirespeed.facts.software_guests import guests_on_a_switch
 from wirespeed.facts.sriov import Sriov, Vf, physical_function
 from wirespeed.facts.virtualization import Virtualization
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
@@ -33,8 +34,9 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     is_intel = isinstance(flags, Known) and "vmx" in flags.value
     parameter = passthrough_parameter(exam.host)
     netdevs = _vfs_as_netdevs(exam)
+    guests = guests_on_a_switch(exam.host)
     yield exam.finding(
-        Severity.NOTE if netdevs else Severity.FAULT,
+        Severity.NOTE if netdevs or guests else Severity.FAULT,
         (
             Evidence(found="no IOMMU group", source="ls /sys/kernel/iommu_groups"),
             Evidence(found="no IOMMU in use", source="ls /sys/class/iommu"),
@@ -46,11 +48,13 @@ def _check(exam: HostExam) -> Iterator[Finding]:
                 )
                 for _ in netdevs[:1]
             ),
+            *guests,
         ),
         so="VFs passed to containers as netdevs need no IOMMU, but no VF can be passed to a "
         "virtual machine: vfio-pci accepts no device"
         if netdevs
-        else "vfio-pci accepts no device: no VF can be passed to a guest",
+        else "vfio-pci accepts no device: no VF can be passed to a guest"
+        + ("; those that run use a virtual switch, which needs no IOMMU" if guests else ""),
         remedies=(
             Remedy(
                 text="enable VT-d (Intel), AMD-Vi or IOMMU (AMD), SMMU (Arm) in the BIOS",

@@ -56,6 +56,12 @@ REMEDIES = {
     "Module": ("read the module's data: `ethtool -m`", ByHand.FIND_FIRST),
 }
 """By the first word of the reason: https://docs.kernel.org/networking/ethtool-netlink.html"""
+UNLIKE_BPS = 25_000_000_000
+UNLIKE = (
+    "; from 25 Gb/s on, a link also stays down where its ends are set unlike: auto-negotiation at "
+    "one end alone, another speed, or RS-FEC at one end alone"
+)
+"""IEEE 802.3 clauses 73 (auto-negotiation), 91 and 108 (RS-FEC)."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -99,7 +105,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             *([] if wrong_fec is None else [_rs_fec(link)]),
             *_other_mode(link, reason, made_for),
-            _remedy(reason),
+            _remedy(reason, _speeds(link)),
         ),
         bounds=without_link_bounds(exam.ledger),
         unpriced=f"the best speed that it supports is not known: `ethtool {link.netdev}` tells it",
@@ -206,12 +212,15 @@ def _uses(stack: NetStack, netdev: str) -> Iterator[Evidence]:
         yield Evidence.of(own.addresses, "it has an IP address")
 
 
-def _remedy(reason: str) -> Remedy:
-    text, by_hand = REMEDIES.get(
-        reason.partition(", ")[0],
-        ("check the cable, the module and the port at the far end", ByHand.HARDWARE),
-    )
-    return Remedy(text=text, by_hand=by_hand)
+def _remedy(reason: str, speeds: tuple[int, ...]) -> Remedy:
+    known_reason = REMEDIES.get(reason.partition(", ")[0])
+    if known_reason is not None:
+        text, by_hand = known_reason
+        return Remedy(text=text, by_hand=by_hand)
+    text = "check the cable, the module and the port at the far end"
+    if speeds and speeds[-1] >= UNLIKE_BPS:
+        text += UNLIKE
+    return Remedy(text=text, by_hand=ByHand.HARDWARE)
 
 
 RULE = PortRule(

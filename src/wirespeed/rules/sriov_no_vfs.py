@@ -7,6 +7,7 @@ from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import NetStack
 from wirespeed.facts.ports import Ports
+from wirespeed.facts.software_guests import guests_on_a_switch
 from wirespeed.facts.sriov import SYSFS, Sriov, physical_function
 from wirespeed.model.command import write_file
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
@@ -30,13 +31,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     bond = _bond(exam, exam.port)
     if bond and bond in [_bond(exam, port) for port in lenders]:
         raise DoesNotApplyError(f"VFs of the other port of {bond} use it through VF-LAG")
+    guests = guests_on_a_switch(exam.host)
     yield exam.finding(
-        Severity.NOTE if lenders else Severity.RISK,
+        Severity.NOTE if lenders or guests else Severity.RISK,
         (
             Evidence.of(pf.num_vfs, "0 VFs"),
             Evidence.of(pf.total_vfs, f"{total} VFs are possible"),
+            *guests,
         ),
-        so="no guest has direct access to this port",
+        so="no guest has direct access to this port"
+        + ("; those that run use a virtual switch, which needs no VF" if guests else ""),
         remedies=(
             Remedy(
                 text=f"create one VF per guest, at most {total}; with a bond of both ports in "
