@@ -1,4 +1,4 @@
-"""A measured rate: what it does not depend on, and what may explain it where no cause does. Pure."""
+"""A measured rate: what does not hold it back, and what may where no cause is found. Pure."""
 
 from collections.abc import Mapping, Sequence
 
