@@ -72,8 +72,8 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
         f"payload; with {MTUS[0]} bytes it is {_share(MTUS[0]):.1%}, in {fitting / MTUS[0]:.0%} of "
         "the packets"
         + (
-            f"; a block of storage takes {MTUS[0] // fitting} times the packets, and the card has a "
-            "limit of packets a second"
+            f"; a block of storage takes {MTUS[0] // fitting} times the packets, and the card has "
+            "a limit of packets a second"
             if is_risky
             else ""
         ),
