@@ -7,7 +7,12 @@ import pytest
 from wirespeed.catalog import rules
 from wirespeed.doctor.causes import join
 from wirespeed.doctor.diagnose import diagnose
-from wirespeed.doctor.low_figure import PERHAPS, UNEXPLAINED, with_reason
+from wirespeed.doctor.low_figure import (
+    PERHAPS,
+    UNEXPLAINED,
+    with_reason,
+    without_idle_ceilings,
+)
 from wirespeed.doctor.places import Places, places_of
 from wirespeed.model.capture import parse_capture
 from wirespeed.model.fact import HostFacts
@@ -123,6 +128,10 @@ def test_causes_that_are_notes_with_an_effect_above_a_note_are_risks():
     found, made = causes(note, finding("errors.physical", severity=Severity.NOTE))
     assert [one.severity for one in found] == [Severity.NOTE] * 2
     assert not made
+    power = finding("pcie.slot_power_low", severity=Severity.NOTE)
+    found, made = causes(power, finding("link.down"))
+    assert named(found, made[0].findings) == ["pcie.slot_power_low p0"]
+    assert found[0].severity is Severity.RISK
 
 
 def test_causes_leave_no_finding_out_and_tell_none_twice():
@@ -192,6 +201,40 @@ def test_on_a_clean_host_the_share_is_said_with_where_to_look_and_its_price():
     for part in ("iperf3 before 3.16", "far end", "cold start"):
         assert part in words
     assert {round(p.now_pps / p.after_pps, 3) for p in found.prices} == {0.094}
+
+
+SLOT = CASES / "pcie.width_below_capability/present_slot_of_x4_is_a_ceiling/capture.txt"
+"""Four lanes of PCIe 4: they carry 47.0 Gb/s at least, and 0.8 of that is 37.6."""
+
+
+@pytest.mark.parametrize(
+    ("gbps", "severity"),
+    [(37.5, Severity.NOTE), (37.7, Severity.CEILING), (None, Severity.CEILING)],
+)
+def test_a_slot_that_carries_far_more_than_the_figure_is_no_ceiling_of_it(
+    gbps: float | None, severity: Severity
+):
+    answer = far(Question(measured_bps=gbps and gbps * 1e9), SLOT.read_text())
+    (slot,) = (one for one in answer.findings if one.rule.startswith("pcie."))
+    assert slot.severity is severity
+    assert ("of what it carries" in slot.so) == (severity is Severity.NOTE)
+
+
+def test_a_slot_stays_a_ceiling_where_frames_were_lost_that_it_may_have_held_back():
+    answer = far(Question(), SLOT.read_text())
+    (slot,) = (one for one in answer.findings if one.rule.startswith("pcie."))
+    lost, unlike = finding("errors.port_buffer"), finding("rdma.no_routable_gid")
+    question = Question(measured_bps=1e9)
+    for others, severity in (
+        ([lost], Severity.CEILING),
+        ([lost.model_copy(update={"severity": Severity.NOTE})], Severity.NOTE),
+        ([unlike], Severity.NOTE),
+        ([FAR], Severity.NOTE),
+    ):
+        (first, *_) = without_idle_ceilings([slot, *others], RULES, question, answer.ledgers)
+        assert first.severity is severity
+    (elsewhere,) = without_idle_ceilings([slot], RULES, question, [])
+    assert elsewhere.severity is Severity.CEILING, "the figure is of another port"
 
 
 def test_of_several_ports_the_one_that_is_named_was_measured():

@@ -131,3 +131,31 @@ def test_nccl_tests_on_one_host_measured_no_port():
     with pytest.raises(InputError) as refused:
         parse_measured(text, "f")
     assert "nothing went through a port" in refused.value.found
+
+
+PKTGEN = (
+    "Result: OK: {us}(c{us}+d0) usec, 1000 (60byte,0frags)\n  {pps}pps 1Mb/sec (1bps) errors: 0\n"
+)
+"""net/core/pktgen.c, show_results(): pps * 8 * cur_pkt_size, in which the FCS is not."""
+
+
+@pytest.mark.parametrize(
+    ("pps", "gbps", "threads"),
+    [([1_231_000], 0.788, "from one thread"), ([1_231_000, 1_000_000], 1.428, "at most 2 threads")],
+)
+def test_pktgen_is_limited_by_its_threads(pps: list[int], gbps: float, threads: str):
+    text = "".join(PKTGEN.format(us=10_000_000, pps=one) for one in pps)
+    run = parse_measured(text, "f")
+    assert run.measured_bps / 1e9 == pytest.approx(gbps, abs=0.001)
+    assert run.streams == len(pps)
+    (limit,) = run.limits
+    assert threads in limit
+    assert f"{sum(pps)} frames/s of 60 bytes" in run.conditions
+
+
+def test_pktgen_at_line_rate_is_not_above_the_wire():
+    (run, short) = (
+        parse_measured(PKTGEN.format(us=us, pps=14_880_952), "f") for us in (5_000_000, 4_999_999)
+    )
+    assert 0.9e10 < run.measured_bps < 1e10
+    assert len(short.limits) == len(run.limits) + 1

@@ -190,18 +190,6 @@ THREADS = (
         advice="cable",
     ),
     Thread(
-        f"{GITHUB}/leptonai/gpud/issues/348",
-        "a slot of 27 W",
-        "pcie.slot_power_low",
-        "mlx5_core",
-        (
-            log(
-                "[   22.3] mlx5_core 0000:3b:00.0: mlx5_pcie_event:299:(pid 268269): Detected "
-                "insufficient power on the PCIe slot (27W)."
-            ),
-        ),
-    ),
-    Thread(
         f"{GITHUB}/quantum/esos/issues/266",
         "X710-T2L newer than the kernel's i40e",
         "driver.refused",

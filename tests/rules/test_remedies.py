@@ -64,6 +64,7 @@ TYPED_BY_HAND = {
     "pause.received": "dcb",
     "pause.sent": "dcb",
     "pcie.speed_below_capability": "setpci",
+    "rdma.packets_lost": "mlxreg",
     "sriov.vf_without_link": "ip",
     "tuned.profile_saves_power": "tuned-adm",
 }

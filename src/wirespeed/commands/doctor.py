@@ -100,7 +100,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "--measured-by",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Output of iperf3, perftest, nccl-tests, netperf, qperf or sockperf, for --measured.",
+    help="Output of iperf3, perftest, nccl-tests, netperf, qperf, sockperf or pktgen, for "
+    "--measured.",
 )
 @click.option("--workload", help="Process whose threads handle the traffic, as in `ps -o comm`.")
 @seconds_option(0)

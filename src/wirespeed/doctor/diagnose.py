@@ -9,7 +9,7 @@ from wirespeed.doctor.about import describe
 from wirespeed.doctor.causes import Joined, join, shown_by_roots
 from wirespeed.doctor.frame_of_mtu import with_frame_of_mtu
 from wirespeed.doctor.ledger import build_ledger
-from wirespeed.doctor.low_figure import with_reason
+from wirespeed.doctor.low_figure import with_reason, without_idle_ceilings
 from wirespeed.doctor.measured_path import measured_paths
 from wirespeed.doctor.places import places_of
 from wirespeed.doctor.price import priced
@@ -92,8 +92,12 @@ def diagnose(
     all_ledgers = (*ledgers.values(), *others)
     asked = {rule.slug: rule for rule in asked_rules}
 
+    measured_at = _measured_at(host, question, ledgers, others)
+    measured = [ledger for ledger in all_ledgers if ledger.port in measured_at]
+
     def joined() -> Joined:
-        return join(_judged(host, question, said, all_ledgers, ports), asked, places)
+        found = _judged(host, question, said, all_ledgers, ports)
+        return join(without_idle_ceilings(found, asked, question, measured), asked, places)
 
     places = places_of(host, ports)
     unexplained = set() if question.purpose is not None else shown_by_roots(joined(), asked)
@@ -111,7 +115,7 @@ def diagnose(
         causes=told.causes,
         verdicts=tuple(v for v in said if isinstance(v, Verdict)),
         ledgers=all_ledgers,
-        measured_at=_measured_at(host, question, ledgers, others),
+        measured_at=measured_at,
         ports_unknown=ports_unknown,
         warnings=(*warnings, *dict.fromkeys(s.text for s in said if isinstance(s, Unused))),
         is_complete=host.capture.complete,

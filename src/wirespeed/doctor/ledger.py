@@ -13,7 +13,12 @@ from wirespeed.ceilings.encapsulation import (
 from wirespeed.ceilings.ethernet import ethernet_ceiling, infiniband_ceiling
 from wirespeed.ceilings.packet_rate import packet_rate_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
-from wirespeed.ceilings.tcp import UNSCALED_WINDOW_BYTES, tcp_payload_bytes, tcp_window_ceiling
+from wirespeed.ceilings.tcp import (
+    UNSCALED_WINDOW_BYTES,
+    goodput_bps,
+    tcp_payload_bytes,
+    tcp_window_ceiling,
+)
 from wirespeed.ceilings.vswitch import vswitch_ceiling
 from wirespeed.facts.clouds import instance_of
 from wirespeed.facts.cpu import Cpus
@@ -275,19 +280,31 @@ def _tcp_window(host: HostFacts, port: Port, question: Question) -> Iterator[Cei
         return
     if not tcp_payload_bytes(question.frame_bytes):
         raise CannotTellError("such a frame has no room for TCP payload", "a longer --frame")
-    sysctls = host[Sysctls]
+    rtt_s, size = question.rtt_s, question.frame_bytes
+    windows = []
     for direction, name in WINDOW_SYSCTL.items():
-        if sysctls.scales_no_window:
-            window = UNSCALED_WINDOW_BYTES
-            rtt_s, size = question.rtt_s, question.frame_bytes
-            yield tcp_window_ceiling(window, rtt_s, size, direction, f"sysctl {WINDOW_SCALING}")
+        if host[Sysctls].scales_no_window:
+            source = f"sysctl {WINDOW_SCALING}"
+            windows.append(
+                tcp_window_ceiling(UNSCALED_WINDOW_BYTES, rtt_s, size, direction, source)
+            )
             continue
-        buffer_bytes = known(sysctls.numbers(name), name)[2]
-        yield tcp_window_ceiling(
-            int(buffer_bytes * LEAST_WINDOW_SHARE),
-            question.rtt_s,
-            question.frame_bytes,
-            direction,
-            f"sysctl {name}",
-            most_window_bytes=buffer_bytes,
+        buffer_bytes = known(host[Sysctls].numbers(name), name)[2]
+        windows.append(
+            tcp_window_ceiling(
+                int(buffer_bytes * LEAST_WINDOW_SHARE),
+                rtt_s,
+                size,
+                direction,
+                f"sysctl {name}",
+                most_window_bytes=buffer_bytes,
+            )
         )
+    most_bps = max(goodput_bps(window.load_pps.high, size) for window in windows)
+    if question.measured_bps is not None and question.measured_bps > most_bps:
+        raise CannotTellError(
+            f"one connection carries at most {most_bps / 1e9:.3g} Gb/s, and the measured figure is "
+            "more: it is of several connections, or not of TCP",
+            "iperf3 with one stream",
+        )
+    yield from windows

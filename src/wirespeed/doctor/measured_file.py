@@ -2,6 +2,7 @@
 
 netperf (text)     netperf 2.7, nettest_bsd.c and nettest_omni.c: 10^6 bits a second
 qperf, sockperf    qperf.c: MB is 10^6 bytes; sockperf's client.cpp: MBps and Mbps by 2^20
+pktgen             net/core/pktgen.c, show_results(): frames a second, of bytes without FCS
 """
 
 import re
@@ -26,6 +27,11 @@ QPERF = re.compile(
 )
 """qperf.c, show_info: a test's name or its `bw`; where it prints two, `recv_bw` is what arrived."""
 SOCKPERF = re.compile(r"Summary: BandWidth is ([\d.]+) MBps \(([\d.]+) Mbps\)")
+PKTGEN = re.compile(
+    r"OK: (\d{1,18})\(c\d{1,18}\+d\d{1,18}\) usec, \d{1,18} \((\d{1,5})byte,-?\d{1,4}frags\)\s{1,4}"
+    r"(\d{1,12})pps \d{1,12}Mb/sec"
+)
+PREAMBLE_AND_GAP_BYTES = 20
 SCALES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
@@ -44,7 +50,7 @@ def parse_measured(text: str, where: str) -> MeasuredBy:
         where=where,
         found="unknown format: none of these tools printed it",
         next="give the output of iperf3 (with --json it says more), iperf, perftest's "
-        "ib_*_bw, nccl-tests, netperf, qperf or sockperf; for another tool give the figure "
+        "ib_*_bw, nccl-tests, netperf, qperf, sockperf or pktgen; for another tool give the figure "
         "itself: --measured 53.6",
     )
 
@@ -142,7 +148,35 @@ def _sockperf(text: str) -> MeasuredBy | None:
     )
 
 
+def _pktgen(text: str) -> MeasuredBy | None:
+    """Read the results of /proc/net/pktgen, one for each device; each is of one kernel thread."""
+    rows = [[int(one) for one in row] for row in PKTGEN.findall(text)]
+    if not rows:
+        return None
+    limits = [
+        "pktgen sends all frames of a device from one thread, and so from one core"
+        if len(rows) == 1
+        else f"pktgen sent from at most {len(rows)} threads, one for each device"
+    ]
+    seconds = max(row[0] for row in rows) / 1e6
+    if seconds < SHORT_S:
+        limits.append(SHORT.format(seconds))
+    sizes = sorted({size for _, size, _ in rows})
+    return MeasuredBy(
+        tool="pktgen",
+        measured_bps=sum(8 * pps * (size + PREAMBLE_AND_GAP_BYTES) for _, size, pps in rows),
+        conditions=(
+            f"{sum(pps for *_, pps in rows)} frames/s of {', '.join(map(str, sizes))} bytes",
+            "preamble and gap counted, FCS not",
+            f"{seconds:g} s",
+        ),
+        limits=tuple(limits),
+        streams=len(rows),
+    )
+
+
 PARSERS: tuple[Callable[[str], MeasuredBy | None], ...] = (
     perftest_json, iperf3_json, iperf_text, perftest_text, nccl_tests, _netperf, _qperf, _sockperf,
+    _pktgen,
 )  # fmt: skip
 """Each gives None where the text is of another tool."""

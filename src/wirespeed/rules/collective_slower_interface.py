@@ -22,13 +22,14 @@ from wirespeed.model.observed import CannotTellError, Known, known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.symptom import Symptom
 
+OFF, NET, SOCKET = "NCCL_IB_DISABLE", "NCCL_NET", "socket"
 MOST_SHOWN = 4
 LOOPBACK = ("127.", "::1")
 FORMULA = "1 - speed of the interface that is used / speed of the fastest port that has a link"
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class Way:
     """By what a process sends, and how that is known."""
 
     names: tuple[str, ...]
@@ -36,14 +37,14 @@ class _Way:
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
-    processes = _processes(exam)
+    processes = asked_processes(exam)
     speeds = _speeds(exam)
     fastest = max(speeds, key=lambda name: (speeds[name], name), default="")
     slow: dict[tuple[str, ...], list[Evidence]] = {}
     undetermined: CannotTellError | None = None
     for name, process in processes:
         try:
-            way = _way(exam, name, process)
+            way = way_of(exam, name, process)
             used = max(_bps(exam, one, speeds) for one in way.names)
         except CannotTellError as error:
             undetermined = error
@@ -86,7 +87,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise undetermined
 
 
-def _processes(exam: HostExam) -> list[tuple[str, Collective]]:
+def asked_processes(exam: HostExam) -> list[tuple[str, Collective]]:
     """Give those that were asked about, with their names. Raises as a rule does."""
     threads = known(exam.host[Workload].threads, "which threads are busy")
     found = known(exam.host[CollectiveLibraries].processes, "what collective libraries use")
@@ -121,13 +122,13 @@ def _bps(exam: HostExam, name: str, speeds: Mapping[str, int]) -> int:
     return sum(found)
 
 
-def _way(exam: HostExam, name: str, process: Collective) -> _Way:
+def way_of(exam: HostExam, name: str, process: Collective) -> Way:
     """Give what carries the data: RDMA, else TCP, else what it was told to use."""
     who = f"{name} ({process.pid})"
     if process.rdma_devices:
         devices = ", ".join(process.rdma_devices)
         count = sum(process.rdma_devices.values())
-        return _Way(
+        return Way(
             _netdevs_of(exam, list(process.rdma_devices)),
             Evidence(found=f"{who} has {count} queue pairs on {devices}", source=QPS),
         )
@@ -143,13 +144,13 @@ def _way(exam: HostExam, name: str, process: Collective) -> _Way:
             used[link.netdev] = used.get(link.netdev, 0) + count
     if used:
         told = ", ".join(f"{count} on {netdev}" for netdev, count in used.items())
-        return _Way(
+        return Way(
             tuple(used), Evidence(found=f"{who} has TCP connections: {told}", source=SOCKETS)
         )
     return _told(exam, who, process)
 
 
-def _told(exam: HostExam, who: str, process: Collective) -> _Way:
+def _told(exam: HostExam, who: str, process: Collective) -> Way:
     """Where it has no connection that can be seen: by its environment, if that decides it."""
     settings = process.settings
     by_rdma = _may_use_rdma(exam, process)
@@ -164,13 +165,21 @@ def _told(exam: HostExam, who: str, process: Collective) -> _Way:
     if not names:
         raise CannotTellError(f"{variable}={wanted} of {who} names nothing of this host", SOURCE)
     found = f"{who}: {variable}={wanted}"
-    return _Way(
+    return Way(
         _netdevs_of(exam, names) if by_rdma else tuple(names), Evidence(found=found, source=SOURCE)
     )
 
 
 def _may_use_rdma(exam: HostExam, process: Collective) -> bool:
-    return bool(_rdma_devices(exam)) and process.settings.get("NCCL_IB_DISABLE") != "1"
+    return bool(_rdma_devices(exam)) and not told_off(process)
+
+
+def told_off(process: Collective) -> str:
+    """Give the variable that keeps NCCL from RDMA; empty where none does."""
+    if process.settings.get(OFF) == "1":
+        return f"{OFF}=1"
+    net = process.settings.get(NET, "")
+    return f"{NET}={net}" if net.lower() == SOCKET else ""
 
 
 def _usable(exam: HostExam) -> list[str]:

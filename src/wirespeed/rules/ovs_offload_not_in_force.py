@@ -71,6 +71,6 @@ RULE = HostRule(
     source="https://www.mail-archive.com/ovs-dev@openvswitch.org/msg51855.html (when a restart is "
     "needed); openvswitch lib/netdev-offload.c (netdev_ports_get_n_flows)",
     price=SOFTWARE_SWITCH_FORMULA,
-    explains=(Symptom.NOT_OFFLOADED,),
+    explains=(Symptom.NOT_OFFLOADED, Symptom.LOW_FIGURE),
     check=_check,
 )

@@ -81,6 +81,6 @@ RULE = HostRule(
     "https://www.openvswitch.org/support/dist-docs/ovs-vswitchd.conf.db.5.txt "
     "(other_config:hw-offload, tc-policy)",
     price=SOFTWARE_SWITCH_FORMULA,
-    explains=(Symptom.NOT_OFFLOADED,),
+    explains=(Symptom.NOT_OFFLOADED, Symptom.LOW_FIGURE),
     check=_check,
 )

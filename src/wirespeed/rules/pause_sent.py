@@ -5,10 +5,17 @@ from collections.abc import Iterator
 from wirespeed.ceilings.share import PAUSED_FORMULA, pause_unpriced, time_paused
 from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.counters_pause import paused, without_pause
+from wirespeed.facts.rdma import Rdma
 from wirespeed.model.ceiling import Direction
 from wirespeed.model.finding import ByHand, Finding, Remedy
+from wirespeed.model.observed import Known
 from wirespeed.model.rule import PortExam, PortRule
 from wirespeed.model.symptom import Symptom
+
+PAST_THE_RINGS = (
+    ". What RDMA receives goes past rings and cores: there it is the slot, the NUMA node of the "
+    "memory or GPU that it is written to, or the IOMMU"
+)
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -24,7 +31,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         remedies=(
             Remedy(
                 text="find the slow part of the receive path: PCIe, receive rings, the cores "
-                "that serve the queues. Each of these has findings of its own",
+                "that serve the queues. Each of these has findings of its own"
+                + (PAST_THE_RINGS if _has_roce(exam) else ""),
                 by_hand=ByHand.FIND_FIRST,
             ),
             without_pause(
@@ -40,6 +48,12 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         changes=time_paused(exam.ledger, Direction.RECEIVE, found.share, found.evidence[0].source),
         unpriced=pause_unpriced(found.share, is_now=found.is_now),
     )
+
+
+def _has_roce(exam: PortExam) -> bool:
+    found = exam.host[Rdma].by_address
+    ports = found.value.get(exam.port.pci_address or "", ()) if isinstance(found, Known) else ()
+    return any(one.is_active_roce for one in ports)
 
 
 RULE = PortRule(

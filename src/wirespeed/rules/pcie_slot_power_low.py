@@ -22,7 +22,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     if not lines:
         return
     yield exam.finding(
-        Severity.RISK,
+        Severity.NOTE,
         (Evidence(found=lines[-1], source=said.source),),
         so="the slot announces less than the card and its modules may need. Hosts that work well "
         "print this too: it matters if a module stays without power, or the card slows down or "

@@ -36,14 +36,17 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
         return
     is_fault = now.lanes < min(capable, slot)
     after = replace(now, lanes=min(capable, slot) if is_fault else capable)
+    others = _elsewhere(exam, link)
     if is_fault:
         severe = exam.ledger.may_be_bound_by(link.element)
         severity = Severity.FAULT if severe else _without_cost(exam, link.element)
     else:
         severe = exam.ledger.is_bound_by(link.element)
-        severity = Severity.CEILING if severe else Severity.NOTE
+        severity = Severity.CEILING if severe and not others else Severity.NOTE
     limit = "may limit" if exam.ledger.may_be_bound_by(link.element) else "limits"
     least = "" if severe else f"; another element {limit} this port"
+    if severe and others and not is_fault:
+        least = f"; the rest of the physical port's rate goes by {', '.join(others)}"
     shared = lost_by_all(exam, link, now, after)
     yield exam.finding(
         severity,
@@ -62,7 +65,7 @@ def _link(exam: PortExam, link: PciLink, place: LinkPlace) -> Iterator[Finding]:
         + ("; together its ports need more than this link carries" if shared else ""),
         remedies=(
             Remedy(
-                text=TRAIN_BETTER[place] if is_fault else _wider(exam, link, place, capable),
+                text=TRAIN_BETTER[place] if is_fault else _wider(place, capable, others),
                 by_hand=ByHand.HARDWARE,
             ),
         ),
@@ -81,15 +84,19 @@ def _without_cost(exam: PortExam, element: str) -> Severity:
     return Severity.NOTE if is_enough else Severity.RISK
 
 
-def _wider(exam: PortExam, link: PciLink, place: LinkPlace, lanes: int) -> str:
-    elsewhere = [
+def _elsewhere(exam: PortExam, link: PciLink) -> list[str]:
+    """Name the functions of the same physical port that do not go by this link."""
+    return [
         other.name
         for other in one_port(exam.host, exam.port)
         if link.upper.address not in exam.host[Pci].hops.get(other.pci_address or "", ())
     ]
-    if elsewhere:
+
+
+def _wider(place: LinkPlace, lanes: int, others: list[str]) -> str:
+    if others:
         return (
-            f"the card has a second link for {', '.join(elsewhere)}, which is the same physical "
+            f"the card has a second link for {', '.join(others)}, which is the same physical "
             "port: use both; another slot does not change this"
         )
     if place is LinkPlace.BOARD:
@@ -106,7 +113,8 @@ RULE = PortRule(
     why="Each missing lane is missing bandwidth. An x16 slot wired as x4, a riser, a BIOS that "
     "splits the slot, and a dirty contact all look the same to software: the card works at a "
     "fraction of its rate. It is a fault if both ends of the link support more lanes, and a "
-    "ceiling if the slot does not.",
+    "ceiling if the slot does not. A port that has one link for each of several functions reaches "
+    "its rate by all of them, and none of these links is too narrow.",
     source="PCI Express Base Specification, section 7.5.3 (Link Capabilities, Link Status); "
     "https://docs.kernel.org/PCI/sysfs-pci.html",
     price="the lowest ceiling of the path now and with this link at its full capability: "

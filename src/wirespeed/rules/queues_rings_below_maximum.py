@@ -6,12 +6,19 @@ from wirespeed.ceilings.bounds import absence_bounds
 from wirespeed.facts.counters import Counters, Delta, Place
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
+from wirespeed.facts.offloads import Offloads
 from wirespeed.facts.queues import Queues
 from wirespeed.model.bound import Bound
 from wirespeed.model.finding import Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Absent, Known, Observed, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
+
+DROPS_WITHOUT = "mlx5_core"
+"""A driver whose card drops and counts what finds no descriptor (rx_out_of_buffer), and does not
+wait for one: its pauses come from its own buffer, which PCI Express, the memory or RDMA fills."""
+WAITS = "dropless_rq"
+"""Private flag of its vendor's driver with which the card waits instead."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -25,7 +32,8 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         return
     dropped = exam.host[Counters].delta(netdev, Place.NO_RECEIVE_BUFFER)
     pauses = exam.host[Counters].delta(netdev, Place.PAUSE_SENT)
-    if isinstance(pauses, Known) and pauses.value.count and not _has_grown(dropped):
+    is_paused_alone = _has_grown(pauses) and not _has_grown(dropped)
+    if isinstance(pauses, Known) and is_paused_alone and _waits_for_descriptors(exam, netdev):
         yield _held_back(exam, netdev, now, most, pauses)
         return
     if isinstance(dropped, Absent):
@@ -53,6 +61,14 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 def _has_grown(delta: Observed[Delta]) -> bool:
     return isinstance(delta, Known) and delta.value.count > 0
+
+
+def _waits_for_descriptors(exam: PortExam, netdev: str) -> bool:
+    """Tell whether the card holds frames back while a ring is full, and so pauses its peer."""
+    if exam.port.driver != DROPS_WITHOUT:
+        return True
+    flag = exam.host[Offloads].of(netdev).private_flag(WAITS)
+    return not isinstance(flag, Absent) and known(flag, f"{WAITS} of {netdev}")
 
 
 def _held_back(exam: PortExam, netdev: str, now: int, most: int, pauses: Known[Delta]) -> Finding:
@@ -98,10 +114,12 @@ RULE = PortRule(
     why="The card puts each frame into a descriptor of a ring that the host has to empty. While "
     "the core that empties the ring is away, the ring must hold the incoming frames. When it "
     "is full, the card drops frames or pauses its peer. A longer ring bridges a longer "
-    "absence; it does not make the core faster.",
+    "absence; it does not make the core faster. A ConnectX pauses for a full ring only with "
+    "dropless_rq: without it, pauses while rx_out_of_buffer stands still are not of the rings.",
     source="ethtool(8), --set-ring: https://man7.org/linux/man-pages/man8/ethtool.8.html; "
     "https://docs.kernel.org/networking/device_drivers/ethernet/mellanox/mlx5/counters.html "
-    "(rx_out_of_buffer); https://github.com/LibreQoE/LibreQoS/issues/417 (pause, no drops)",
+    "(rx_out_of_buffer); https://doc.dpdk.org/guides/nics/mlx5.html (delay drop, dropless_rq); "
+    "https://github.com/LibreQoE/LibreQoS/issues/417 (pause, no drops)",
     price="at most: a core may be away for (descriptors of the ring / line rate)",
     explains=(Symptom.NO_DESCRIPTOR, Symptom.PAUSES_SENT, Symptom.LOW_FIGURE),
     check=_check,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from wirespeed.ceilings.bounds import absence_bounds
+from wirespeed.facts.counters import Counters, Place
 from wirespeed.facts.ethtool import ethtool_command
 from wirespeed.facts.link import Links
 from wirespeed.facts.netstack import NetStack
@@ -22,6 +23,9 @@ WHAT_HAPPENS = {"rx": "one ring is full", "tx": "the card has sent one full ring
 WHAT_WAITS = {"rx": "arrive", "tx": "are to be sent"}
 ALL_RINGS_S = 500e-6
 """Where the flows are spread over many rings, each fills more slowly."""
+FULL_BYTES = 1518
+"""One core takes full frames of a fast link, as it joins them; small ones at line rate it never
+takes, however long its ring is."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -49,7 +53,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         if now >= most or now / pps >= ONE_RING_S or now * count / pps >= ALL_RINGS_S:
             continue
         yield exam.finding(
-            Severity.RISK if now / pps < RISKY_S else Severity.NOTE,
+            Severity.RISK if _is_risky(exam, direction, link_bps, now) else Severity.NOTE,
             (
                 Evidence(
                     found=f"{now} descriptors in "
@@ -82,6 +86,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         )
 
 
+def _is_risky(exam: PortExam, direction: str, link_bps: int, now: int) -> bool:
+    """Tell whether it is short for what the port is for or for full frames, or has lost some."""
+    frame_bytes = exam.question.frame_bytes
+    if now / float(line_rate_pps(link_bps, frame_bytes)) >= RISKY_S:
+        return False
+    full_pps = float(line_rate_pps(link_bps, max(frame_bytes, FULL_BYTES)))
+    if exam.question.purpose is not None or now / full_pps < RISKY_S:
+        return True
+    lost = exam.host[Counters].delta(exam.port.netdev, Place.NO_RECEIVE_BUFFER)
+    return direction == "rx" and isinstance(lost, Known) and lost.value.count > 0
+
+
 def _channels(queues: NetdevQueues) -> int:
     """Queues of a direction. One where the driver has none to set: then that is what it has."""
     seen: tuple[Observed[int], ...] = (queues.combined_channels, queues.rx_channels)
@@ -95,7 +111,9 @@ RULE = PortRule(
     slug="queues.rings_fill_fast",
     title="Receive rings fill within microseconds at line rate",
     why="A ring must hold the frames that arrive, or wait to be sent, while its core does other "
-    "work. It bridges its number of descriptors divided by the frames per second. With "
+    "work. It bridges its number of descriptors divided by the frames per second. Small "
+    "frames at line rate are more than one core takes, whatever the ring: without loss and "
+    "without a purpose that is only noted. With "
     "segmentation offload a transmit descriptor holds more than one frame and lasts longer.",
     source="computed from the rings, the link and the frame size; ethtool(8), --set-ring: "
     "https://man7.org/linux/man-pages/man8/ethtool.8.html",

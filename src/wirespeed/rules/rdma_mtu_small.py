@@ -10,6 +10,7 @@ from wirespeed.model.ceiling import Input
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity, StepCall
 from wirespeed.model.observed import Known, known
+from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
@@ -24,6 +25,8 @@ with gap."""
 FORMULA = "1 - payload's share of the link now / that with the largest packets that fit"
 ENOUGH = 4200
 """NVIDIA's advice for a RoCE MTU of 4096."""
+MOVED = ("port_rcv_packets", "port_xmit_packets")
+"""Of a port of Ethernet, mlx5 counts RDMA alone here (mlx5/mad.c, pma_cnt_ext_assign)."""
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -61,12 +64,19 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
         if isinstance(rdma.active_mtu, Known)
         else []
     )
+    is_risky = fitting <= MTUS[2] and _is_for_storage(exam, rdma)
     return exam.finding(
-        Severity.NOTE,
+        Severity.RISK if is_risky else Severity.NOTE,
         (Evidence(found=f"MTU {mtu}", source=f"ip link show {netdev}"), *shown),
         so=f"a RoCE packet carries at most {fitting} bytes: {_share(fitting):.1%} of the link is "
         f"payload; with {MTUS[0]} bytes it is {_share(MTUS[0]):.1%}, in {fitting / MTUS[0]:.0%} of "
-        "the packets",
+        "the packets"
+        + (
+            f"; a block of storage takes {MTUS[0] // fitting} times the packets, and the card has "
+            "a limit of packets a second"
+            if is_risky
+            else ""
+        ),
         remedies=(
             Remedy(
                 text=f"set MTU {ENOUGH} or more (such as 9000) on both hosts and every switch "
@@ -80,7 +90,29 @@ def _bounded(exam: PortExam, rdma: RdmaPort, mtu: int, fitting: int) -> Finding:
                 by_hand=None if is_plain else ByHand.NO_NAME,
             ),
         ),
+        bounds=_bound(_share(fitting), MTUS[0], f"{fitting}", f"ip link show {netdev}")
+        if is_risky
+        else (),
         unpriced="large messages reach the share above; small ones are shorter than one packet",
+    )
+
+
+def _is_for_storage(exam: PortExam, rdma: RdmaPort) -> bool:
+    """Whether the port is for storage, and its RDMA is not known to have carried nothing."""
+    moved = [rdma.totals[name] for name in MOVED]
+    is_unused = all(isinstance(count, Known) and count.value == 0 for count in moved)
+    return exam.question.purpose is Purpose.STORAGE and not is_unused
+
+
+def _bound(share: float, possible: int, shown: str, source: str) -> tuple[Bound, ...]:
+    return (
+        Bound.of_share(
+            Limit.AT_MOST,
+            1 - share / _share(possible),
+            "of the payload that large messages carry at line rate",
+            FORMULA,
+            Input(name="active MTU", shown=shown, source=source),
+        ),
     )
 
 
@@ -103,15 +135,7 @@ def _stale(exam: PortExam, active: Known[int], rdma: RdmaPort, mtu: int, possibl
                 by_hand=ByHand.FIND_FIRST,
             ),
         ),
-        bounds=(
-            Bound.of_share(
-                Limit.AT_MOST,
-                1 - _share(active.value) / _share(possible),
-                "of the payload that large messages carry at line rate",
-                FORMULA,
-                Input(name="active MTU", shown=f"{active.value}", source=active.source),
-            ),
-        ),
+        bounds=_bound(_share(active.value), possible, f"{active.value}", active.source),
     )
 
 
@@ -121,7 +145,7 @@ RULE = PortRule(
     why="RoCE packets have 256, 512, 1024, 2048 or 4096 bytes of payload; the driver uses the "
     "largest that fits into the netdev's MTU less 96 bytes of headers: 1024 at MTU 1500, 4096 "
     "from 4192 on. Small packets spend more of the link on headers and acknowledgements, and "
-    "reach the card's limit of packets per second earlier.",
+    "reach the card's limit of packets per second earlier: a risk where the port is for storage.",
     source="include/rdma/ib_addr.h (iboe_get_mtu) of Linux; MLNX2-117-1682kn, MTU considerations "
     "for RoCE based applications; InfiniBand Architecture Specification 1.4, annex A17",
     price=f"at most, where the netdev has room for more: {FORMULA}",

@@ -1,10 +1,12 @@
-"""RDMA packets are lost on the way, by the counters of either side."""
+"""RDMA packets are lost on the way, or not answered in time, by the counters of either side."""
 
+import math
 from collections.abc import Iterator
 
 from wirespeed.facts.dcb import Dcb
 from wirespeed.facts.link import Links
 from wirespeed.facts.rdma import Rdma, RdmaPort
+from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, Known, Unreadable, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
@@ -29,6 +31,14 @@ PEER = (
     "look at the peer first: whether its program runs, its address and GID, and its MTU (ping it "
     "with -M do and the size of the MTU)"
 )
+ADAPTIVE = "roce_adp_retrans"
+ADAPTIVE_S = 2e-3
+"""Adaptive retransmission of a ConnectX sends again after 2, 4, 8, 16 ms, whatever time-out the
+program sets: linux-rdma/perftest, issue 251. NVIDIA, Adaptive Retransmission: Parameters Control,
+has profiles whose times are shorter."""
+TIMEOUT_S = 4.096e-6
+"""A time-out of n is 2 to the power of n times that (Local ACK Timeout of InfiniBand)."""
+MOST_TIMEOUT = 31
 MOST_OLD = 10
 """So few since the driver was loaded are a cable pulled or a peer that ended."""
 
@@ -84,11 +94,22 @@ def _check(exam: PortExam) -> Iterator[Finding]:
             continue
         ways = (("on the path to this host", seen_in), ("on the path from this host", seen_out))
         where = " and ".join(way for way, seen in ways if seen)
+        rtt_s = exam.question.rtt_s or 0.0
+        is_impatient = rtt_s >= ADAPTIVE_S and not where
         yield exam.finding(
             Severity.FAULT if is_now else Severity.NOTE,
             (*seen_in, *seen_out, *unanswered, *_pause(exam)),
-            so=_lost(where, is_now=is_now) if where else _no_answer(is_now=is_now),
-            remedies=(Remedy(text=_advice(rdma, is_lost=bool(where)), by_hand=ByHand.FAR_END),),
+            so=_too_early(unanswered, rtt_s, is_now=is_now)
+            if is_impatient
+            else (_lost(where, is_now=is_now) if where else _no_answer(is_now=is_now)),
+            remedies=(
+                *(_wait_longer(exam, unanswered, rtt_s) if is_impatient else ()),
+                Remedy(
+                    text=("if it goes on: " if is_impatient else "")
+                    + _advice(rdma, is_lost=bool(where)),
+                    by_hand=ByHand.FAR_END,
+                ),
+            ),
             unpriced="the cost depends on how much each queue pair has in flight: measure it, as "
             "with ib_write_bw, while these counters stand still and while they grow",
         )
@@ -105,6 +126,45 @@ def _no_answer(*, is_now: bool) -> str:
     return (
         f"RDMA packets of this host {'get' if is_now else 'got'} no answer in time, and no counter "
         "says that one was lost: the peer may not answer at all"
+    )
+
+
+def _too_early(unanswered: tuple[Evidence, ...], rtt_s: float, *, is_now: bool) -> str:
+    """Of a way so long that the answer cannot come before the card stops waiting for it."""
+    why = (
+        "adaptive retransmission waits less, from some 2 ms on"
+        if _is_adaptive(unanswered)
+        else "the time-out that the program set may be shorter"
+    )
+    return (
+        f"packets {'are' if is_now else 'were'} sent again, and no counter says that one was lost: "
+        f"the answer takes a round trip of {rtt_s * 1e3:g} ms, and {why}"
+    )
+
+
+def _is_adaptive(unanswered: tuple[Evidence, ...]) -> bool:
+    return any(ADAPTIVE in one.found for one in unanswered)
+
+
+def _wait_longer(
+    exam: PortExam, unanswered: tuple[Evidence, ...], rtt_s: float
+) -> Iterator[Remedy]:
+    if _is_adaptive(unanswered) and exam.port.pci_address is not None:
+        register = ("mlxreg", "-d", exam.port.pci_address, "--reg_name", "ROCE_ACCL")
+        yield Remedy(
+            text="switch adaptive retransmission off on both hosts, so that the program's time-out "
+            "holds; it is on again after a reset of the card",
+            commands=(
+                Command(argv=(*register, "--get")),
+                Command(argv=(*register, "--set", "roce_adp_retrans_en=0x0")),
+            ),
+            by_hand=ByHand.FAR_END,
+        )
+    least = min(MOST_TIMEOUT, math.ceil(math.log2(2 * rtt_s / TIMEOUT_S)))
+    yield Remedy(
+        text=f"set the program's time-out to {least} or more, two round trips: NCCL_IB_TIMEOUT, or "
+        "-u of perftest; it is 2 to that power times 4.096 µs",
+        by_hand=ByHand.WORKLOAD,
     )
 
 
@@ -130,15 +190,18 @@ def _pause(exam: PortExam) -> Iterator[Evidence]:
 
 RULE = PortRule(
     slug="rdma.packets_lost",
-    title="RDMA packets lost on the path",
+    title="RDMA packets lost or not answered in time",
     why="A RoCE card sends all packets again from the lost one on, so one loss in ten thousand "
     "already halves the rate of a fast queue pair. The receiver counts out_of_sequence; the "
     "sender counts packet_seq_err (a NAK received) and local_ack_timeout_err (no answer); "
     "bnxt_re calls them oos_drop_count, seq_err_naks_rcvd and to_retransmits. "
-    "Together they show in which direction packets are lost.",
+    "Together they show in which direction packets are lost. Over a long way, time-outs alone are "
+    "no loss: the card sends again before the answer can come.",
     source="drivers/infiniband/hw/mlx5/counters.c; hw/bnxt_re/hw_counters.c; "
     "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-"
-    "parameters; Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4",
+    "parameters; Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4; "
+    "https://docs.nvidia.com/networking/display/AdaptiveRetransmissionParametersControl; "
+    "https://github.com/linux-rdma/perftest/issues/251",
     shows=(Symptom.RDMA_LOSS,),
     explains=(Symptom.LOW_FIGURE,),
     check=_check,

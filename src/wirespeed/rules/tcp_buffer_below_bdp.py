@@ -116,6 +116,8 @@ def _too_small(
         for window in (needed, buffer.window_bytes)
     )
     is_share_known = buffer.window_bytes < most
+    # A figure that is more than one connection carries is of several, or not of TCP.
+    is_bounding = any(one.element == now.element for one in exam.ledger.ceilings)
     return exam.finding(
         Severity.FAULT,
         (
@@ -127,7 +129,8 @@ def _too_small(
             ),
         ),
         so=f"one connection carries at most {buffer.window_bytes * 8 / rtt_s / 1e9:.3g} Gb/s "
-        f"of payload ({buffer.direction}), however fast the link is",
+        f"of payload ({buffer.direction}), however fast the link is"
+        + ("" if is_bounding else "; the measured figure is of several, or not of TCP"),
         remedies=(
             sysctl_remedy(
                 "raise the maximum size of autotuning (programs that set SO_RCVBUF or SO_SNDBUF "
@@ -135,7 +138,8 @@ def _too_small(
                 (buffer.name, f"{least} {default} {enough}"),
             ),
         ),
-        changes=(Change(after=after, now=now if is_share_known else None),),
+        changes=(Change(after=after, now=now if is_share_known else None),) if is_bounding else (),
+        unpriced="it costs nothing beside several connections whose windows together are enough",
     )
 
 
