@@ -70,6 +70,7 @@ TYPED_BY_HAND = {
 CMDLETS_BY_HAND = {
     "windows.property_not_in_force": ("Restart-NetAdapter",),
     "windows.sriov_off": ("Enable-NetAdapterSriov", "Set-VMNetworkAdapter"),
+    "windows.smb_not_by_rdma": ("Enable-NetAdapterRdma",),
     "windows.vmq_off": ("Set-VMNetworkAdapter",),
 }
 """The same for Windows."""
