@@ -7,9 +7,8 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.model.symptom import Symptom
-from wirespeed.platforms.windows.describe import is_only_windows
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
-from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_host import is_only_windows, require_windows
 
 OLD = re.compile(r"iperf 3\.[01](?:\.\d+)?(?![.\d])")
 """3.1.3 is of June 2016, and the last of its builds that is spread; Cygwin's buffers are tuned
@@ -28,8 +27,10 @@ def _check(exam: HostExam) -> Iterator[Finding]:
     run = exam.question.measured_by
     if run is None or not OLD.fullmatch(run.tool):
         raise DoesNotApplyError("no figure of iperf3 before 3.2 was given")
-    if "UDP" in run.conditions or not is_only_windows(exam.host.capture):
-        raise DoesNotApplyError("the run is of UDP, or of the Linux in this Windows")
+    if "UDP" in run.conditions:
+        raise DoesNotApplyError("the run is of UDP, which has no window")
+    if not is_only_windows(exam.host.capture):
+        raise DoesNotApplyError("the run is of the Linux in this Windows")
     speeds = [one.shown_bps or 0 for one in exam.host[WindowsAdapters].cards() if one.is_up]
     if run.measured_bps >= FAR_SHARE * min(speeds, default=0):
         return

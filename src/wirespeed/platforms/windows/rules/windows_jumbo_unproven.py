@@ -7,17 +7,20 @@ from wirespeed.model.observed import known
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.model.symptom import Symptom
-from wirespeed.platforms.windows.describe import is_only_windows
 from wirespeed.platforms.windows.facts.windows_adapters import (
     WindowsAdapter,
     WindowsAdapters,
 )
-from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_host import is_only_windows, require_windows
 
 ETHERNET_MTU = 1500
 TINY_SHARE = 0.01
 """Of the link. A tool, a core or a window leaves more; where full segments are lost, Windows sends
 small ones after a time-out for each."""
+TOLD = "told to send"
+"""Of the limits of a run: `it was told to send at most 0.001 Gb/s for each stream`."""
+SUBNET_S = 2e-3
+"""A round trip within a subnet is shorter: 100 km of fibre and back take 1 ms."""
 ICMP_HEADERS_BYTES = 28
 """IPv4 and ICMP, which `ping -l` does not count."""
 
@@ -28,6 +31,11 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         raise DoesNotApplyError("no measured figure was given: give it with --measured")
     if not is_only_windows(exam.host.capture):
         raise DoesNotApplyError("the figure is of the Linux in this Windows")
+    run, rtt_s = exam.question.measured_by, exam.question.rtt_s
+    if run is not None and ("UDP" in run.conditions or any(TOLD in one for one in run.limits)):
+        raise DoesNotApplyError("the run sent no more than it was told to")
+    if rtt_s is not None and rtt_s > SUBNET_S:
+        raise DoesNotApplyError("the peer is in another subnet: routers find the MTU of the way")
     cards = [one for one in exam.host[WindowsAdapters].cards() if one.is_up]
     if exam.question.ports:
         cards = [one for one in cards if one.name in exam.question.ports]

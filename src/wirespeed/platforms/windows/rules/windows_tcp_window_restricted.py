@@ -8,9 +8,8 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
 from wirespeed.model.symptom import Symptom
-from wirespeed.platforms.windows.describe import is_only_windows
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
-from wirespeed.platforms.windows.facts.windows_host import require_windows
+from wirespeed.platforms.windows.facts.windows_host import is_only_windows, require_windows
 from wirespeed.platforms.windows.facts.windows_tcp import SOURCE, TcpSetting, WindowsTcp
 
 UNUSED = "Compat"
