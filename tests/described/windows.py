@@ -118,7 +118,8 @@ class Windows:
         self.add("switches", Name=name, Id=guid(number), Kind="Internal" if card is None else
                  "External", CardGuids=[] if card is None else [guid(card)],
                  Cards=[description] if description else [], Card=description or None,
-                 IovEnabled=iov, EmbeddedTeam=False)  # fmt: skip
+                 IovEnabled=iov, EmbeddedTeam=False,
+                 SoftwareRsc=card is not None)  # fmt: skip
 
 
 REALTEK_FILTER = ("nt_rtf64", "Realtek LightWeight Filter (NDIS6.40)")
@@ -138,6 +139,9 @@ def machine(windows: Windows, *, processors: int = 24, nodes: int = 1) -> None:
     for end in ("smb-client", "smb-server"):
         windows.add(end, Multichannel=True)
     windows.add("dcbx", Willing=False)
+    windows.add("tcp-settings", Name="Internet", Local="Normal", Policy="NotConfigured",
+                Effective="Local", Heuristics="Disabled")  # fmt: skip
+    windows.add("throttling", Index="")
     windows.add("vmhost", IovSupport=True, IovSupportReasons=[])
 
 

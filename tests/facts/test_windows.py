@@ -25,6 +25,7 @@ from wirespeed.platforms.windows.facts.windows_sessions import WindowsSessions
 from wirespeed.platforms.windows.facts.windows_sriov import WindowsSriov
 from wirespeed.platforms.windows.facts.windows_statistics import WindowsStatistics
 from wirespeed.platforms.windows.facts.windows_switches import WindowsSwitches
+from wirespeed.platforms.windows.facts.windows_tcp import TcpSetting, WindowsTcp
 from wirespeed.platforms.windows.facts.windows_teams import WindowsTeams
 from wirespeed.platforms.windows.facts.windows_wslconfig import WslConfig
 
@@ -365,3 +366,42 @@ def test_which_windows_it_is():
     assert isinstance(WindowsHost.parse(capture_of(host=[row])).numa_nodes, Unreadable)
     assert isinstance(host.build, Known)
     assert host.build.value == 26100
+
+
+@pytest.mark.parametrize(
+    ("said", "packets"), [("", 10), ("10", 10), ("70", 70), ("4294967295", None), ("-1", None)]
+)
+def test_windows_throttles_ten_packets_unless_the_registry_says_otherwise(
+    said: str, packets: int | None
+):
+    found = WindowsTcp.parse(capture_of(throttling=[{"Index": said}])).throttling
+    assert isinstance(found, Known)
+    assert found.value == packets
+
+
+@pytest.mark.parametrize("said", ["0", "71", "ten", "-2", 10])
+def test_a_number_of_packets_that_makes_no_sense_is_unreadable(said: object):
+    found = WindowsTcp.parse(capture_of(throttling=[{"Index": said}])).throttling
+    assert isinstance(found, Unreadable)
+
+
+def test_the_level_of_a_group_policy_stands_where_it_is_in_effect():
+    row = {"Name": "Internet", "Local": "Normal", "Policy": "Disabled", "Heuristics": "Disabled"}
+    rows = [{**row, "Effective": "GroupPolicy"}, {**row, "Effective": "Local"}]
+    assert WindowsTcp.parse(capture_of(tcp_settings=rows)).known_settings() == (
+        TcpSetting("Internet", "Disabled", is_of_policy=True, heuristics="Disabled"),
+        TcpSetting("Internet", "Normal", is_of_policy=False, heuristics="Disabled"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("valid", "most", "largest"),
+    [(["512", "1024"], "", 1024), ([], "4096", 4096), ([], "", None), (["on", "off"], "", None)],
+)
+def test_the_largest_value_is_of_the_list_or_of_the_range(
+    valid: list[str], most: str, largest: int | None
+):
+    row = {"Guid": BRACED, "Keyword": "*ReceiveBuffers", "Value": ["512"], "DisplayValue": "512",
+           "Default": "512", "Valid": valid, "Most": most}  # fmt: skip
+    (found,) = WindowsAdvanced.parse(capture_of(advanced=[row])).known()
+    assert found.largest == largest

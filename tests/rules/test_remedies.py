@@ -37,6 +37,7 @@ NO_STEP = {
     "tuned.profile_saves_power": "a profile sets more than a plan could show",
     "windows.property_not_in_force": "an adapter of Windows is started anew",
     "windows.sriov_off": "SR-IOV of Windows",
+    "windows.tcp_window_restricted": "TCP of Windows",
     "windows.vmq_off": "the weight of a guest's adapter",
 }
 """Rule: what no step knows yet. The next steps are those of the eswitch and of Open vSwitch."""
@@ -72,6 +73,9 @@ TYPED_BY_HAND = {
 CMDLETS_BY_HAND = {
     "windows.property_not_in_force": ("Restart-NetAdapter",),
     "windows.sriov_off": ("Enable-NetAdapterSriov", "Set-VMNetworkAdapter"),
+    "windows.smb_not_by_rdma": ("Enable-NetAdapterRdma",),
+    "windows.switch_joins_segments": ("Set-VMSwitch",),
+    "windows.tcp_window_restricted": ("Set-NetTCPSetting",),
     "windows.vmq_off": ("Set-VMNetworkAdapter",),
 }
 """The same for Windows."""

@@ -1,6 +1,7 @@
 """Facts and a question to the whole answer: run every rule, price what it found, rank. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -90,7 +91,7 @@ def diagnose(
         else:
             later.append(rule)
     all_ledgers = (*ledgers.values(), *others)
-    asked = {rule.slug: rule for rule in asked_rules}
+    asked = {rule.slug: _of_the_run(rule, question) for rule in asked_rules}
 
     measured_at = _measured_at(host, question, ledgers, others)
     measured = [ledger for ledger in all_ledgers if ledger.port in measured_at]
@@ -121,6 +122,17 @@ def diagnose(
         is_complete=host.capture.complete,
         faults=tuple(faults),
     )
+
+
+def _of_the_run(rule: Rule, question: Question) -> Rule:
+    """Give the rule without what it explains of a low figure, where no test of the network has it.
+
+    SMB by TCP slows copies, and no run of iperf3.
+    """
+    if question.measured_by is None or rule.explains_runs:
+        return rule
+    explains = tuple(one for one in rule.explains if one is not Symptom.LOW_FIGURE)
+    return replace(rule, explains=explains)
 
 
 def _judged(

@@ -30,7 +30,8 @@ _NAMES = (
     "windows-qos-policies windows-rdma windows-rsc windows-rss windows-sessions "
     "windows-smb-client windows-smb-client-interfaces windows-smb-connections "
     "windows-smb-server windows-smb-server-interfaces windows-sriov windows-statistics "
-    "windows-switch-teams windows-switches windows-teams windows-vm-adapters windows-vmhost "
+    "windows-switch-teams windows-switches windows-tcp-settings windows-teams "
+    "windows-throttling windows-vm-adapters windows-vmhost "
     "windows-vmq windows-wslconfig wsl-conf wsl-mode "
 )
 NAMES = frozenset(_NAMES.split())

@@ -122,6 +122,8 @@ class _Rule:
     """What its findings are to other rules."""
     explains: tuple[Symptom, ...] = ()
     """What its condition brings about at the same place, as far as `why` and `source` say it."""
+    explains_runs: bool = True
+    """Whether a low figure that it explains may be of a test of the network, as of iperf3."""
     first: tuple[Symptom, ...] = ()
     """What has to end before its remedy is safe, or has an effect."""
 

@@ -6,7 +6,6 @@ from typing import TypeGuard, TypeVar
 from wirespeed.ceilings.devices import device_for
 from wirespeed.ceilings.ethernet import ethernet_ceiling
 from wirespeed.ceilings.pcie import pcie_ceiling
-from wirespeed.model.capture import Capture
 from wirespeed.model.ceiling import Ceiling, Direction, Ledger
 from wirespeed.model.fact import HostFacts
 from wirespeed.model.observed import CannotTellError, Known, Observed, known
@@ -22,12 +21,6 @@ from wirespeed.platforms.windows.facts.windows_host import WindowsHost, has_wind
 
 T = TypeVar("T")
 MAX_CARDS = 16
-LINUX_SECTIONS = ("ports", "kernel")
-
-
-def is_only_windows(capture: Capture) -> bool:
-    """Whether a capture has a Windows side and no Linux side."""
-    return has_windows_side(capture) and not any(map(capture.section, LINUX_SECTIONS))
 
 
 def windows_adapters(host: HostFacts) -> tuple[WindowsAdapter, ...]:

@@ -8,10 +8,10 @@ from wirespeed.platforms.windows.describe import (
     adapter_names,
     card_addresses,
     card_beneath,
-    is_only_windows,
     windows_ledgers,
     windows_lines,
 )
+from wirespeed.platforms.windows.facts.windows_host import is_only_windows
 
 PLATFORM = Platform(
     name="Windows",

@@ -1,5 +1,6 @@
 """Advanced properties of Windows' adapters: the keywords that a driver reads from the registry."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -9,6 +10,7 @@ from wirespeed.model.fact import WindowsFact
 from wirespeed.model.observed import Known, Observed, known
 from wirespeed.platforms.windows.facts.windows_rows import Row, rows_of
 
+DECIMAL = re.compile(r"[0-9]{1,9}")
 SOURCE = "Get-NetAdapterAdvancedProperty -AllProperties -IncludeHidden"
 
 
@@ -26,6 +28,15 @@ class AdvancedProperty:
     default: str
     """Empty: the driver names none."""
     valid: tuple[str, ...]
+    """Those that the driver lists; empty where it gives a range."""
+    most: str
+    """End of the range of a number; empty: the driver gives none, or an older collector."""
+
+    @property
+    def largest(self) -> int | None:
+        """The largest value that the driver takes, of a number; None: it tells none."""
+        numbers = [int(one) for one in (*self.valid, self.most) if DECIMAL.fullmatch(one)]
+        return max(numbers, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,7 @@ Section windows-advanced {
 			DisplayValue = "$($_.DisplayValue)"
 			Default = "$($_.DefaultRegistryValue)"
 			Valid = @($_.ValidRegistryValues)
+			Most = "$($_.NumericParameterMaxValue)"
 		}
 	}
 }
@@ -72,6 +84,7 @@ def _properties(rows: tuple[Row, ...]) -> Iterator[AdvancedProperty]:
         if not isinstance(keyword, Known) or not row.guid:
             continue
         shown, default = row.text("DisplayValue"), row.text("Default")
+        most = row.text("Most")
         yield AdvancedProperty(
             row.guid,
             keyword.value,
@@ -79,4 +92,5 @@ def _properties(rows: tuple[Row, ...]) -> Iterator[AdvancedProperty]:
             shown.value if isinstance(shown, Known) else "",
             default.value if isinstance(default, Known) else "",
             row.texts("Valid"),
+            most.value if isinstance(most, Known) else "",
         )

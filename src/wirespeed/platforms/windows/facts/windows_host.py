@@ -18,6 +18,7 @@ from wirespeed.model.rule import DoesNotApplyError
 from wirespeed.platforms.windows.facts.windows_rows import Row, rows_of
 
 NUMA_SOURCE = "Get-CimInstance -ClassName Win32_PerfFormattedData_PerfOS_NUMANodeMemory"
+LINUX_SECTIONS = ("ports", "kernel")
 WOULD_TELL = "wirespeed capture --script windows"
 
 
@@ -86,6 +87,11 @@ def _nodes(rows: Observed[tuple[Row, ...]]) -> Observed[int]:
 def has_windows_side(capture: Capture) -> bool:
     """Whether Windows was read at all."""
     return capture.section("windows-host") is not None
+
+
+def is_only_windows(capture: Capture) -> bool:
+    """Whether a capture has a Windows side and no Linux side."""
+    return has_windows_side(capture) and not any(map(capture.section, LINUX_SECTIONS))
 
 
 def require_windows(host: HostFacts) -> None:

@@ -11,7 +11,8 @@ from wirespeed.platforms.windows.facts.windows_rows import Row, by_guid, rows_of
 SOURCE = "Get-NetAdapterStatistics"
 COUNTERS = (
     "ReceivedBytes", "SentBytes", "ReceivedDiscardedPackets", "ReceivedPacketErrors",
-    "OutboundDiscardedPackets", "OutboundPacketErrors",
+    "OutboundDiscardedPackets", "OutboundPacketErrors", "ReceivedUnicastPackets",
+    "ReceivedMulticastPackets", "ReceivedBroadcastPackets",
 )  # fmt: skip
 RDMA_COUNTERS = (
     "FailedConnectionAttempts", "ConnectionErrors", "CompletionQueueErrors", "InboundBytes",
@@ -41,6 +42,9 @@ Section windows-statistics {
 			ReceivedPacketErrors = $_.ReceivedPacketErrors
 			OutboundDiscardedPackets = $_.OutboundDiscardedPackets
 			OutboundPacketErrors = $_.OutboundPacketErrors
+			ReceivedUnicastPackets = $_.ReceivedUnicastPackets
+			ReceivedMulticastPackets = $_.ReceivedMulticastPackets
+			ReceivedBroadcastPackets = $_.ReceivedBroadcastPackets
 			RdmaFailedConnectionAttempts = $_.RdmaStatistics.FailedConnectionAttempts
 			RdmaConnectionErrors = $_.RdmaStatistics.ConnectionErrors
 			RdmaCompletionQueueErrors = $_.RdmaStatistics.CompletionQueueErrors

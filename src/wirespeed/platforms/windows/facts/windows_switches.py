@@ -29,6 +29,8 @@ class VirtualSwitch:
     card_descriptions: tuple[str, ...]
     is_iov_enabled: Observed[bool]
     is_embedded_team: Observed[bool]
+    joins_segments: Observed[bool]
+    """By RSC within the switch, from Windows Server 2019 on; Absent: an older Windows."""
 
     @property
     def reaches_a_card(self) -> bool:
@@ -72,6 +74,7 @@ Section windows-switches {
 			Card = $_.NetAdapterInterfaceDescription
 			IovEnabled = $_.IovEnabled
 			EmbeddedTeam = $_.EmbeddedTeamingEnabled
+			SoftwareRsc = $_.SoftwareRscEnabled
 		}
 	}
 }
@@ -122,6 +125,7 @@ def _switches(rows: tuple[Row, ...]) -> Iterator[VirtualSwitch]:
             row.texts("Cards") or row.texts("Card"),
             row.truth("IovEnabled"),
             row.truth("EmbeddedTeam"),
+            row.truth("SoftwareRsc"),
         )
 
 

@@ -6,10 +6,13 @@ from itertools import groupby
 from wirespeed.model.bound import Bound, Limit
 from wirespeed.model.command import Command, Shell
 from wirespeed.model.fact import HostFacts
-from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
+from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Known, Observed, known, value_or_none
+from wirespeed.model.powershell import exactly
+from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
+from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_dcb import RDMA_SOURCE, WindowsDcb
 from wirespeed.platforms.windows.facts.windows_host import require_windows
@@ -26,6 +29,8 @@ from wirespeed.platforms.windows.facts.windows_smb import (
 LOOK = Command(
     argv=("Get-SmbMultichannelConnection", "-IncludeNotSelected:$true"), shell=Shell.POWERSHELL
 )
+FAST_BPS = 10 * 10**9
+"""Below it, TCP costs little: RDMA of such a port is off for a reason."""
 ONE_CORE_BPS = 4.5e9
 """The least that the SMB document saw of one core that receives by TCP."""
 FORMULA = "1 - 4.5 Gb/s, what one core received by TCP where it was measured / speed"
@@ -116,6 +121,9 @@ def _to_server(exam: HostExam, pairs: tuple[SmbPair, ...]) -> Iterator[Finding]:
     if by_rdma:
         yield _not_used(exam, selected, by_rdma)
         return
+    if off := _switched_off(exam.host, selected):
+        yield _off(exam, selected, off)
+        return
     here = [p for p in selected if _client_has_rdma(exam.host, p)]
     if here and not any(value_or_none(pair.server_rdma) for pair in pairs):
         yield _not_offered(exam, here)
@@ -160,6 +168,79 @@ def _not_used(exam: HostExam, selected: list[SmbPair], by_rdma: list[SmbPair]) -
             commands=(LOOK,),
             by_hand=ByHand.FIND_FIRST,
         ),
+    )
+
+
+def _switched_off(host: HostFacts, selected: list[SmbPair]) -> list[WindowsAdapter]:
+    """Give the cards of these paths whose RDMA is off, while the server's interface has it."""
+    rdma = host[WindowsDcb].rdma
+    indexes = {pair.client_index for pair in selected if value_or_none(pair.server_rdma)}
+    return [
+        card
+        for card in host[WindowsAdapters].cards()
+        if card.index in indexes
+        and isinstance(is_on := rdma.get(card.guid), Known)
+        and not is_on.value
+        and (card.shown_bps or 0) >= FAST_BPS
+    ]
+
+
+def _off(exam: HostExam, selected: list[SmbPair], cards: list[WindowsAdapter]) -> Finding:
+    server = _server(selected)
+    technologies = exam.host[WindowsDcb].technologies
+    told = [value_or_none(technologies[card.guid]) for card in cards]
+    by_index = {card.index for card in cards}
+    paths = [pair for pair in selected if pair.client_index in by_index]
+    return _finding(
+        exam,
+        Severity.FAULT if exam.question.purpose is Purpose.STORAGE else Severity.RISK,
+        server,
+        [bps for pair in paths for bps in (pair.client_bps, pair.server_bps)],
+        (
+            *(
+                Evidence(
+                    found=f"RDMA of {shown(card.name, 60)} is switched off"
+                    + (f" ({shown(technology)})" if technology else ""),
+                    source=RDMA_SOURCE,
+                )
+                for card, technology in list(zip(cards, told, strict=True))[:4]
+            ),
+            *(
+                Evidence(
+                    found=f"selected: {path_of(exam.host, pair)}, by TCP; the server's interface "
+                    "has RDMA",
+                    source=SOURCE,
+                )
+                for pair in paths[:4]
+            ),
+        ),
+        f"SMB to {server} uses TCP: its RDMA is ready, and that of this end is switched off",
+        _switch_on(cards),
+    )
+
+
+def _switch_on(cards: list[WindowsAdapter]) -> Remedy:
+    text = (
+        "switch RDMA on; the link drops. For RoCE set up PFC first, here and on the switch "
+        "(Enable-NetQosFlowControl, Enable-NetAdapterQos): without it, a driver that comes with "
+        "Windows keeps RDMA off; iWARP needs none"
+    )
+    if not all(card.has_safe_name for card in cards):
+        return Remedy(text=text, danger=Danger.DROPS_LINK, by_hand=ByHand.NO_NAME)
+    return Remedy(
+        text=text,
+        commands=tuple(
+            Command(
+                argv=(
+                    *("Enable-NetAdapterRdma", "-InterfaceDescription", exactly(card.description)),
+                    "-Confirm:$false",
+                ),
+                shell=Shell.POWERSHELL,
+            )
+            for card in cards
+        ),
+        danger=Danger.DROPS_LINK,
+        by_hand=ByHand.FAR_END,
     )
 
 
@@ -232,15 +313,20 @@ RULE = HostRule(
     slug="windows.smb_not_by_rdma",
     title="SMB uses TCP although RDMA is available (Windows)",
     why="SMB starts over TCP and moves to RDMA by itself if both ends report an interface with it; "
-    "if an RDMA connection fails, it stays on TCP and tells no user. Copies, storage and live "
-    "migrations then cost CPU time. Measured for live migration on two ports of 10 Gb/s: TCP over "
+    "if an RDMA connection fails, it stays on TCP and tells no user. A driver that comes with "
+    "Windows may switch RDMA off, after an upgrade too, and SMB does not see the card's RDMA then. "
+    "Copies, storage and live migrations cost CPU time. Measured for live migration on two ports "
+    "of 10 Gb/s: TCP over "
     "Multichannel 20 Gb/s at 6 to 7 % CPU, SMB Direct 20 Gb/s with even less.",
     source="https://learn.microsoft.com/en-us/previous-versions/windows/desktop/smb/"
     "msft-smbmultichannelconnection; https://learn.microsoft.com/windows-server/storage/"
     "file-server/smb-direct; InfiniBand Annex A17 (RoCE v2 uses UDP port 4791); "
     "https://github.com/namjaejeon/ksmbd/issues/450; "
+    "`RDMA/RoCE Considerations for Windows 2016 on ConnectX-3 Adapters` (off while PFC is); "
     "https://github.com/microsoft/Validate-DCB/issues/53; "
     "`High performance live migration done right means using SMB Direct`",
     price=f"Bound: {FORMULA}.",
+    explains=(Symptom.LOW_FIGURE,),
+    explains_runs=False,
     check=_check,
 )

@@ -8,10 +8,11 @@ from wirespeed.model.observed import Known, known
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
 from wirespeed.model.shown import shown
-from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
+from wirespeed.platforms.windows.facts.windows_adapters import SOURCE as ADAPTERS_SOURCE
+from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapter, WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_dcb import RDMA_SOURCE, WindowsDcb
 from wirespeed.platforms.windows.facts.windows_host import require_windows
-from wirespeed.platforms.windows.facts.windows_teams import LBFO_SOURCE, WindowsTeams
+from wirespeed.platforms.windows.facts.windows_teams import LBFO_SOURCE, Team, WindowsTeams
 
 FAST_BPS = 10 * 10**9
 MEASURED = {
@@ -43,6 +44,7 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         members = [a for a in adapters if a.name in team.members]
         fast = [a for a in members if a.shown_bps and a.shown_bps >= FAST_BPS]
         if len(fast) < 2:
+            yield from _of_slow_ports(exam, team, members)
             continue
         capable = [a for a in fast if isinstance(rdma.get(a.guid), Known)]
         yield exam.finding(
@@ -81,6 +83,52 @@ def _check(exam: HostExam) -> Iterator[Finding]:
         )
 
 
+def _of_slow_ports(exam: HostExam, team: Team, members: list[WindowsAdapter]) -> Iterator[Finding]:
+    """Name a team below SMB, where the host is asked about for storage.
+
+    One connection is one stream, and a stream is on one member; Multichannel has one for each port.
+    """
+    speeds = [a.shown_bps for a in members if a.is_up and a.shown_bps]
+    is_even = len(speeds) > 1 and len(set(speeds)) == 1  # SMB leaves slower ports idle
+    if exam.question.purpose is not Purpose.STORAGE or not is_even:
+        return
+    one, all_ = min(speeds) / 1e9, sum(speeds) / 1e9
+    yield exam.finding(
+        Severity.RISK,
+        (
+            Evidence(
+                found=f"{shown(team.mode)} team of "
+                + ", ".join(shown(a.name, 60) for a in members),
+                source=LBFO_SOURCE,
+            ),
+            Evidence(
+                found=f"{len(speeds)} members with a link, {all_:g} Gb/s together",
+                source=ADAPTERS_SOURCE,
+            ),
+        ),
+        so=f"the team sends each stream over one member: a copy gets {one:g} of {all_:g} Gb/s. SMB "
+        "Multichannel without a team uses every port at once, where the server has as many",
+        where=shown(team.name, 60),
+        remedies=(
+            Remedy(
+                text="remove the team for SMB, and give each port an address: SMB finds every port "
+                "itself (Get-SmbMultichannelConnection). The team's addresses go with it, and "
+                "other traffic may need it: check first what uses it",
+                danger=Danger.DROPS_LINK,
+                by_hand=ByHand.FIND_FIRST,
+            ),
+        ),
+        bounds=(
+            Bound.of_share(
+                Limit.AT_MOST,
+                1 - min(speeds) / sum(speeds),
+                "of what the members carry together, for one copy",
+                FORMULA,
+            ),
+        ),
+    )
+
+
 def _bounds(speeds: list[int]) -> tuple[Bound, ...]:
     of = "of what the members carry together, for one live migration over TCP"
     return (Bound.of_share(Limit.AT_MOST, 1 - min(speeds) / sum(speeds), of, FORMULA),)
@@ -94,7 +142,9 @@ RULE = HostRule(
     "Gb/s: team with TCP 17 Gb/s at 22 % CPU (12 % with RSS set well), team with SMB 19 at "
     "24 % (17.5 at 8 %), Multichannel without a team 20 at 6 to 7 %, SMB Direct 20, line "
     "rate.",
-    source="`High performance live migration done right means using SMB Direct`",
+    source="`High performance live migration done right means using SMB Direct`; "
+    "`Windows Server 2012 NIC Teaming and SMB Multichannel Solutions` (TechEd WSV314: SMB uses "
+    "adapters of one kind and speed at once)",
     price=f"Bound: {FORMULA}.",
     check=_check,
 )
