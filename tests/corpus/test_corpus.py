@@ -8,8 +8,8 @@ from corpus.public_cases import FALSE, HOSTS, MISSED, PARTLY, RIGHT, SLUGS, Case
 from corpus.public_hosts import MAKERS
 from wirespeed.model.finding import Severity
 
-LEAST_RIGHT = 168
-MOST_FALSE = 4
+LEAST_RIGHT = 189
+MOST_FALSE = 0
 """What was reached: a case that is mended raises the one or lowers the other."""
 CERTAIN = ("confirmed", "maintainer", "inferred")
 TRAPS = ("", "healthy", "not the network", "cannot tell")

@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
+from time import process_time
 
 import pytest
 

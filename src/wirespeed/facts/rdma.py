@@ -67,7 +67,7 @@ class RdmaPort:
     """`5: LinkUp`, `3: Disabled`, `2: Polling`: what the ends of the cable have agreed upon."""
     link_layer: Observed[str]
     """`Ethernet` (RoCE, and iWARP too), `InfiniBand`."""
-    rate: Observed[str]
+    link_rate: Observed[str]
     """`100 Gb/sec (4X EDR)`; of RoCE the kernel's nearest word."""
     node_type: Observed[str]
     """`1: CA` (RoCE and InfiniBand), `4: RNIC` (iWARP: RDMA over TCP); Absent: not read."""
@@ -259,7 +259,7 @@ def _port(
         state=first[f"{folder}/state"],
         phys_state=first[f"{folder}/phys_state"],
         link_layer=first[f"{folder}/link_layer"],
-        rate=first[f"{folder}/rate"],
+        link_rate=first[f"{folder}/rate"],
         node_type=first[f"{SYSFS}/{device}/node_type"],
         totals=totals,
         rises=rises,

@@ -37,7 +37,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     yield exam.finding(
         Severity.RISK if is_more else Severity.NOTE,
         tuple(evidence),
-        so="somebody in this network sends frames that are longer than this port's MTU: they "
+        so="a sender in this network has frames that are longer than this port's MTU: they "
         "arrive undamaged and are dropped, so full-size packets of that sender never get through",
         remedies=(
             Remedy(

@@ -75,10 +75,10 @@ def _consequence(grown: dict[str, int]) -> str:
     if set(grown) == {"symbol_error"}:
         return (
             "symbol errors grew within a capture of about a second, and a good link makes at most "
-            f"{SYMBOLS_AN_HOUR} an hour: it is about to train anew, or to lose packets"
+            f"{SYMBOLS_AN_HOUR} an hour: it is about to train again, or to lose packets"
         )
     return (
-        "packets arrive damaged or the link trains anew: what was in flight is sent again, and "
+        "packets arrive damaged or the link trains again: what was in flight is sent again, and "
         "the port carries nothing meanwhile"
     )
 
@@ -88,7 +88,7 @@ RULE = PortRule(
     title="InfiniBand link makes errors",
     why="Links of InfiniBand lose nothing to full queues, so damage is what slows them. A symbol "
     "error is one that the receiver could not decode; link_error_recovery counts how often the "
-    "link trained anew, link_downed how often that failed; port_rcv_errors are damaged packets.",
+    "link trained again, link_downed how often that failed; port_rcv_errors are damaged packets.",
     source="InfiniBand Architecture Specification volume 1, section 16.1.3 (PortCounters); "
     "https://docs.oracle.com/cd/E19654-01/820-7751-12/z40004881932077.html (120 symbol errors an "
     "hour); https://github.com/NVIDIA/NVSentinel (link counter detection)",

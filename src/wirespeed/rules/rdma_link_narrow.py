@@ -11,7 +11,7 @@ from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 from wirespeed.rules.rdma_packets_lost import rdma_ports
 
-RATE = re.compile(r"([\d.]{1,6}) Gb/sec(?: \((\d{1,2})X(?: (\w{1,8}))?\))?")
+LINK_RATE = re.compile(r"([\d.]{1,6}) Gb/sec(?: \((\d{1,2})X(?: (\w{1,8}))?\))?")
 LANES = 4
 """Of a QSFP port, which all cards of InfiniBand have."""
 SPLIT = ("HDR", "NDR")
@@ -24,18 +24,18 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         raise DoesNotApplyError("it has no port of InfiniBand")
     for one in ports:
         state = known(one.state, f"the state of {one.device}")
-        rate = known(one.rate, f"the rate of {one.device}")
-        match = RATE.fullmatch(rate.strip())
+        called = known(one.link_rate, f"the rate of {one.device}")
+        match = LINK_RATE.fullmatch(called.strip())
         if "ACTIVE" not in state or match is None or match[2] is None:
             continue
         lanes, kind = int(match[2]), match[3] or ""
         if lanes >= LANES or (lanes == LANES // 2 and kind in SPLIT):
             continue
         full_bps = float(match[1]) * 1e9 * LANES / lanes
-        source = one.rate.source if isinstance(one.rate, Known) else ""
+        source = one.link_rate.source if isinstance(one.link_rate, Known) else ""
         yield exam.finding(
             Severity.FAULT,
-            (Evidence(found=f"{one.device}, port {one.number}: {rate}", source=source),),
+            (Evidence(found=f"{one.device}, port {one.number}: {called}", source=source),),
             so=f"{lanes} of the {LANES} lanes carry all traffic of the port: {match[1]} of "
             f"{full_bps / 1e9:g} Gb/s",
             remedies=(

@@ -38,7 +38,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
 
 
 RULE = PortRule(
-    slug="rdma.no_subnet_manager",
+    slug="rdma.port_in_init",
     title="No subnet manager has set up the InfiniBand port",
     why="An InfiniBand link trains by itself. Addresses, routes and the state ACTIVE come from the "
     "subnet manager, of which each fabric needs one. A port that stays in INIT with its physical "
