@@ -10,11 +10,10 @@ from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
+from wirespeed.rules.driver_card_hot import WARM
 from wirespeed.rules.pcie_slot_power_low import POWER
 
 HEAT = re.compile(r"over ?heated")
-WARM = re.compile(r"High temperature")
-"""A warning: the card still works."""
 LINK_LOSS = re.compile(r"after link loss")
 REFUSED = re.compile(r"TX driver issue|alicious Driver Detection|Error cqe")
 CHANGING = re.compile(r"\(pid \d+\)|0x[0-9a-f]+|\d+")
@@ -23,12 +22,6 @@ ADVICE = {
     HEAT: (
         "the card was too hot and stopped itself: cool it (a server card needs a server's "
         "airflow), then power the host off and on",
-        ByHand.HARDWARE,
-    ),
-    WARM: (
-        "cool the card: a server card needs a server's airflow, and its modules and the "
-        "neighbouring slots heat it too; `sensors` shows its temperature where the kernel "
-        "reports it (hwmon)",
         ByHand.HARDWARE,
     ),
     LINK_LOSS: (
@@ -57,7 +50,11 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     said = exam.host[DriverLog].resets_of(exam.port)
     if isinstance(said, Absent):
         return
-    lines = [line for line in known(said, "what drivers said") if not POWER.search(line)]
+    lines = [
+        line
+        for line in known(said, "what drivers said")
+        if not POWER.search(line) and not WARM.search(line)
+    ]
     if not lines:
         return
     alike = Counter(CHANGING.sub("", line) for line in lines)
@@ -74,11 +71,6 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         ),
         so="the card carries nothing until it has cooled down"
         if is_hot
-        else (
-            "the card reported high temperature: above its limit it stops itself and all its "
-            "traffic"
-        )
-        if any(WARM.search(line) for line in lines)
         else "each reset takes the link down and stops all traffic of the port for some seconds",
         remedies=(Remedy(text=advice, commands=(Command(argv=("dmesg", "-T")),), by_hand=by_hand),),
         unpriced="when it recurs is not known; the frames lost are not counted",
@@ -94,8 +86,7 @@ RULE = PortRule(
     source="https://github.com/intel/ethernet-linux-ixgbe/issues/21 (Detected Tx Unit Hang); "
     "https://github.com/open-power/op-build/issues/3274 (i40e tx_timeout); "
     "https://github.com/appneta/tcpreplay/issues/169 (reset after link loss); "
-    "net/sched/sch_generic.c (NETDEV WATCHDOG); drivers/net/ethernet/mellanox/mlx5/core/events.c "
-    "(temp_warn)",
+    "net/sched/sch_generic.c (NETDEV WATCHDOG)",
     shows=(Symptom.CARD_RESET,),
     explains=(Symptom.NO_LINK, Symptom.LINK_FLAPS, Symptom.BOND_DEGRADED, Symptom.LOW_FIGURE),
     check=_check,
