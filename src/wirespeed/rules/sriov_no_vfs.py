@@ -6,6 +6,7 @@ from wirespeed.ceilings.bounds import SOFTWARE_SWITCH_FORMULA, software_switch_b
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.facts.link import best_bps
 from wirespeed.facts.netstack import NetStack
+from wirespeed.facts.ovs import Ovs
 from wirespeed.facts.ports import Ports
 from wirespeed.facts.sriov import SYSFS, Sriov, physical_function
 from wirespeed.model.command import write_file
@@ -15,6 +16,9 @@ from wirespeed.model.port import Port
 from wirespeed.model.question import Purpose
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
+
+VHOST_USER = ("dpdkvhostuser", "dpdkvhostuserclient")
+MOST_SHOWN = 4
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
@@ -30,13 +34,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
     bond = _bond(exam, exam.port)
     if bond and bond in [_bond(exam, port) for port in lenders]:
         raise DoesNotApplyError(f"VFs of the other port of {bond} use it through VF-LAG")
+    by_vhost_user = _by_vhost_user(exam)
     yield exam.finding(
-        Severity.NOTE if lenders else Severity.RISK,
+        Severity.NOTE if lenders or by_vhost_user else Severity.RISK,
         (
             Evidence.of(pf.num_vfs, "0 VFs"),
             Evidence.of(pf.total_vfs, f"{total} VFs are possible"),
+            *by_vhost_user,
         ),
-        so="no guest has direct access to this port",
+        so="no guest has direct access to this port"
+        + ("; the guests of Open vSwitch need none" if by_vhost_user else ""),
         remedies=(
             Remedy(
                 text=f"create one VF per guest, at most {total}; with a bond of both ports in "
@@ -50,6 +57,16 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         unpriced="the cost depends on the software path that the guests use: measure it with and "
         "without VFs",
     )
+
+
+def _by_vhost_user(exam: PortExam) -> tuple[Evidence, ...]:
+    """Say which guests a switch in user space has: they share its ports, and use no VF."""
+    names = [one.name for one in exam.host[Ovs].interfaces.values() if one.kind in VHOST_USER]
+    if not names:
+        return ()
+    more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    found = f"guests by vhost-user: {', '.join(names[:MOST_SHOWN])}{more}"
+    return (Evidence(found=found, source="ovs-vsctl --columns=name,type list Interface"),)
 
 
 def _lends(exam: PortExam, port: Port) -> bool:
@@ -68,7 +85,8 @@ RULE = PortRule(
     slug="sriov.no_vfs",
     title="No VFs created for guests",
     why="VFs do not survive a reboot unless something creates them again. A guest without a VF "
-    "shares the port through a software switch.",
+    "shares the port through a software switch. Guests that a switch in user space has by "
+    "vhost-user are meant to: there VFs are a choice.",
     source="https://docs.kernel.org/PCI/pci-iov-howto.html",
     purposes=frozenset({Purpose.GUESTS}),
     price=SOFTWARE_SWITCH_FORMULA,
