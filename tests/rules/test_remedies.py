@@ -61,6 +61,7 @@ TYPED_BY_HAND = {
     "ovs.interface_error": "ovs-vsctl",
     "ovs.offload_not_in_force": "systemctl",
     "ovs.offload_off": "ovs-vsctl",
+    "ovs.ports_differ_in_mtu": "ovs-vsctl",
     "ovs.waits_for_flows": "ovs-vsctl",
     "pause.received": "dcb",
     "pause.sent": "dcb",

@@ -195,8 +195,8 @@ RULE = PortRule(
     "already halves the rate of a fast queue pair. The receiver counts out_of_sequence; the "
     "sender counts packet_seq_err (a NAK received) and local_ack_timeout_err (no answer); "
     "bnxt_re calls them oos_drop_count, seq_err_naks_rcvd and to_retransmits. "
-    "Together they show in which direction packets are lost. Over a long way, time-outs alone show "
-    "no loss: the card sends again before the answer can come.",
+    "Together they show in which direction packets are lost. Over a long way, time-outs alone "
+    "do not mean loss: the card sends again before the answer can come.",
     source="drivers/infiniband/hw/mlx5/counters.c; hw/bnxt_re/hw_counters.c; "
     "https://enterprise-support.nvidia.com/s/article/understanding-mlx5-linux-counters-and-status-"
     "parameters; Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4; "

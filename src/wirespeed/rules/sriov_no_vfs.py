@@ -72,7 +72,8 @@ RULE = PortRule(
     slug="sriov.no_vfs",
     title="No VFs created for guests",
     why="VFs do not survive a reboot unless something creates them again. A guest without a VF "
-    "shares the port through a software switch.",
+    "shares the port through a software switch. Guests that a switch in user space has by "
+    "vhost-user are meant to: there VFs are a choice.",
     source="https://docs.kernel.org/PCI/pci-iov-howto.html",
     purposes=frozenset({Purpose.GUESTS}),
     price=SOFTWARE_SWITCH_FORMULA,
