@@ -8,7 +8,7 @@ from corpus.public_cases import FALSE, HOSTS, MISSED, PARTLY, RIGHT, SLUGS, Case
 from corpus.public_hosts import MAKERS
 from wirespeed.model.finding import Severity
 
-LEAST_RIGHT = 189
+LEAST_RIGHT = 190
 MOST_FALSE = 0
 """What was reached: a case that is mended raises the one or lowers the other."""
 CERTAIN = ("confirmed", "maintainer", "inferred")
