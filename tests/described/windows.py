@@ -139,8 +139,9 @@ def machine(windows: Windows, *, processors: int = 24, nodes: int = 1) -> None:
     for end in ("smb-client", "smb-server"):
         windows.add(end, Multichannel=True)
     windows.add("dcbx", Willing=False)
-    windows.add("tcp-settings", Name="Internet", Local="Normal", Policy="NotConfigured",
-                Effective="Local", Heuristics="Disabled")  # fmt: skip
+    windows.add("tcp-settings", SettingName="Internet", AutoTuningLevelLocal="Normal",
+                AutoTuningLevelGroupPolicy="NotConfigured", AutoTuningLevelEffective="Local",
+                ScalingHeuristics="Disabled")  # fmt: skip
     windows.add("throttling", Index="")
     windows.add("vmhost", IovSupport=True, IovSupportReasons=[])
 

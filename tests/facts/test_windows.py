@@ -386,8 +386,11 @@ def test_a_number_of_packets_that_makes_no_sense_is_unreadable(said: object):
 
 
 def test_the_level_of_a_group_policy_stands_where_it_is_in_effect():
-    row = {"Name": "Internet", "Local": "Normal", "Policy": "Disabled", "Heuristics": "Disabled"}
-    rows = [{**row, "Effective": "GroupPolicy"}, {**row, "Effective": "Local"}]
+    row = {
+        "SettingName": "Internet", "AutoTuningLevelLocal": "Normal",
+        "AutoTuningLevelGroupPolicy": "Disabled", "ScalingHeuristics": "Disabled",
+    }  # fmt: skip
+    rows = [{**row, "AutoTuningLevelEffective": of} for of in ("GroupPolicy", "Local")]
     assert WindowsTcp.parse(capture_of(tcp_settings=rows)).known_settings() == (
         TcpSetting("Internet", "Disabled", is_of_policy=True, heuristics="Disabled"),
         TcpSetting("Internet", "Normal", is_of_policy=False, heuristics="Disabled"),

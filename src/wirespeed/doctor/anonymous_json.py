@@ -23,7 +23,8 @@ _FIELDS = (
     "eth_duplex eth_hw_desc eth_oper_fec_state state_rsn_desc errcorrencodingstatus "
     "autonegotiate hardware interfacestatus lineprotocolstatus admin-status auto-negotiate fec "
     "oper-status speed via eth_speed loadbalancingalgorithm encap ipv4failurereason "
-    "ipv6failurereason"
+    "ipv6failurereason settingname autotuninglevellocal autotuninglevelgrouppolicy "
+    "autotuningleveleffective scalingheuristics"
 )
 BY_THE_SYSTEM = frozenset(_FIELDS.split())
 """Fields whose text no person chose, in small letters."""

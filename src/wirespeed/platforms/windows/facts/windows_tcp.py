@@ -46,11 +46,11 @@ class WindowsTcp(WindowsFact):
 Section windows-tcp-settings {
 	Get-NetTCPSetting | ForEach-Object {
 		New-Object PSObject -Property @{
-			Name = "$($_.SettingName)"
-			Local = "$($_.AutoTuningLevelLocal)"
-			Policy = "$($_.AutoTuningLevelGroupPolicy)"
-			Effective = "$($_.AutoTuningLevelEffective)"
-			Heuristics = "$($_.ScalingHeuristics)"
+			SettingName = "$($_.SettingName)"
+			AutoTuningLevelLocal = "$($_.AutoTuningLevelLocal)"
+			AutoTuningLevelGroupPolicy = "$($_.AutoTuningLevelGroupPolicy)"
+			AutoTuningLevelEffective = "$($_.AutoTuningLevelEffective)"
+			ScalingHeuristics = "$($_.ScalingHeuristics)"
 		}
 	}
 }
@@ -77,12 +77,12 @@ Section windows-throttling {
 
 
 def _setting(row: Row) -> TcpSetting:
-    is_of_policy = _plain(row, "Effective") == "GroupPolicy"
+    is_of_policy = _plain(row, "AutoTuningLevelEffective") == "GroupPolicy"
     return TcpSetting(
-        _plain(row, "Name"),
-        _plain(row, "Policy" if is_of_policy else "Local"),
+        _plain(row, "SettingName"),
+        _plain(row, f"AutoTuningLevel{'GroupPolicy' if is_of_policy else 'Local'}"),
         is_of_policy,
-        _plain(row, "Heuristics"),
+        _plain(row, "ScalingHeuristics"),
     )
 
 

@@ -77,7 +77,7 @@ def _finding(
 
 RULE = HostRule(
     slug="windows.iperf_buffers_fixed",
-    title="iperf3 measured its own fixed buffers (Windows)",
+    title="Old iperf3 measured its own fixed buffers (Windows)",
     why="iperf3 for Windows is built with Cygwin. Until 2017 cygwin1.dll set the buffers of each "
     "socket itself, and Windows tunes none that a program sets. 3.1.3 of 2016 is still the one "
     "that most people find. Over 28 ms it shows 60 Mb/s, on whatever link.",
