@@ -25,7 +25,7 @@ NAMES = {
     "mmc_tx_latecol": Counts.ERROR,
     # mlx5: Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst.
     "rx_out_of_buffer": Counts.LOSS,
-    "rx_oversize_pkts_sw_drop": Counts.LOSS,
+    "rx_oversize_pkts_sw_drop": Counts.TOO_LONG,
     "rx_err_lane_0_phy": Counts.TRAFFIC,
     "rx_corrected_bits_phy": Counts.TRAFFIC,
     "rx_cache_full": Counts.TRAFFIC,
@@ -40,7 +40,7 @@ NAMES = {
     "fdir_miss": Counts.TRAFFIC,
     "rx_no_dma_resources": Counts.LOSS,
     "rx_no_buffer_count": Counts.TRAFFIC,
-    "rx_long_length_errors": Counts.ERROR,
+    "rx_long_length_errors": Counts.TOO_LONG,
     # virtio_net, netvsc, vmxnet3.
     "rx_queue_0_drops": Counts.LOSS,
     "rx_queue_0_kicks": Counts.TRAFFIC,

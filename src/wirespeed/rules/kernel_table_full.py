@@ -72,7 +72,7 @@ def _remedy(name: str, limit: Observed[int]) -> Remedy:
 
 RULE = HostRule(
     slug="kernel.table_full",
-    title="A table of the kernel is full, and packets are dropped",
+    title="Kernel table full, and packets dropped",
     why="Connection tracking (firewalls, NAT, Kubernetes) keeps an entry for each connection, the "
     "neighbour table one for each host of the local networks. With no entry left the kernel drops "
     "the packet and says so in its log; no counter of the card moves.",
