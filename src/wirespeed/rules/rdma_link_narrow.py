@@ -36,7 +36,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
         yield exam.finding(
             Severity.FAULT,
             (Evidence(found=f"{one.device}, port {one.number}: {called}", source=source),),
-            so=f"{lanes} of the {LANES} lanes carry all traffic of the port: {match[1]} of "
+            so=f"all traffic of the port goes by {lanes} of its {LANES} lanes: {match[1]} of "
             f"{full_bps / 1e9:g} Gb/s",
             remedies=(
                 Remedy(
