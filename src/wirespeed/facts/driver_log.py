@@ -20,7 +20,7 @@ from wirespeed.facts.module import (
 from wirespeed.facts.ports import Ports
 from wirespeed.model.capture import Capture
 from wirespeed.model.fact import Fact
-from wirespeed.model.observed import Absent, Known, Observed, Unreadable
+from wirespeed.model.observed import Absent, Known, Observed, Unreadable, known
 from wirespeed.model.port import Port
 
 VF_BARS = re.compile(
@@ -115,6 +115,12 @@ class DriverLog(Fact):
     def resets_of(self, port: Port) -> Observed[tuple[str, ...]]:
         """Give what the driver said of stops and resets of a port; Absent: nothing."""
         return _found(self.resets, port, self.reset_log)
+
+    def warnings_of(self, port: Port, pattern: re.Pattern[str]) -> tuple[str, ...]:
+        """Give those of these lines that have a pattern. Raises CannotTellError."""
+        said = self.resets_of(port)
+        lines = () if isinstance(said, Absent) else known(said, "what drivers said")
+        return tuple(line for line in lines if pattern.search(line))
 
     def is_lag_active(self, addresses: Iterable[str]) -> Known[bool] | None:
         """Whether the last attempt to make ports one succeeded; None: the log tells of none.

@@ -44,6 +44,11 @@ class OvsInterface:
     link_state: Observed[str]
 
     @property
+    def is_vhost_user(self) -> bool:
+        """A guest shares its memory with the switch: `dpdkvhostuser`, `dpdkvhostuserclient`."""
+        return self.kind.startswith("dpdkvhostuser")
+
+    @property
     def is_dpdk_representor(self) -> bool:
         """A VF representor that DPDK drives."""
         return "representor=" in self.options.get("dpdk-devargs", "")

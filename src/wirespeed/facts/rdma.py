@@ -17,11 +17,9 @@ COUNTERS = (
     "out_of_sequence", "rx_icrc_encapsulated", "packet_seq_err", "local_ack_timeout_err",
     "implied_nak_seq_err", "roce_adp_retrans", "rnr_nak_retry_err", "out_of_buffer",
     "np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored",
-    "roce_slow_restart",
     # Of the port.
     "port_rcv_packets", "port_xmit_packets", "port_rcv_errors", "symbol_error",
     "link_error_recovery", "link_downed", "local_link_integrity_errors",
-    "excessive_buffer_overrun_errors",
     # The same of bnxt_re: receiver, sender, buffers, congestion.
     "oos_drop_count", "seq_err_naks_rcvd", "to_retransmits", "rx_out_of_buffer", "rnr_naks_rcvd",
     "rx_ecn_marked_pkts", "tx_cnp_pkts", "rx_cnp_pkts",

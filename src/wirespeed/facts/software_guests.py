@@ -10,7 +10,6 @@ from wirespeed.model.observed import Known
 
 TAP = "tun"
 """What the kernel calls a tap; only one that is a port of a bridge is a guest's."""
-VHOST_USER = ("dpdkvhostuser", "dpdkvhostuserclient")
 MOST_SHOWN = 3
 TAPS_SOURCE = "ip -d link show"
 VHOST_SOURCE = "ovs-vsctl --columns=name,type list Interface"
@@ -32,7 +31,7 @@ def taps_of_guests(host: HostFacts) -> tuple[str, ...]:
 def vhost_user_ports(host: HostFacts) -> tuple[str, ...]:
     """Give the ports of a userspace bridge of Open vSwitch that guests share memory with."""
     every = host[Ovs].interfaces.values()
-    return tuple(one.name for one in every if one.kind in VHOST_USER)
+    return tuple(one.name for one in every if one.is_vhost_user)
 
 
 def guests_on_a_switch(host: HostFacts) -> tuple[Evidence, ...]:

@@ -20,7 +20,7 @@ MOST_FIELDS = 20_000
 """Of one object in a record: each that is not known is a fault. Runs have one for each step."""
 _MANY_FAULTS = 100
 _NO_SCHEMA = ("default", "metadata")
-_ALL_FAULTS = ("list", "tuple", "set", "frozenset", "dict")
+_COLLECTIONS = ("list", "tuple", "set", "frozenset", "dict")
 
 
 def read_json(text: str | bytes, **options: Any) -> Any:
@@ -99,4 +99,4 @@ def _failing_fast(schema: Any) -> Any:
     found = {
         key: value if key in _NO_SCHEMA else _failing_fast(value) for key, value in schema.items()
     }
-    return {**found, "fail_fast": True} if found.get("type") in _ALL_FAULTS else found
+    return {**found, "fail_fast": True} if found.get("type") in _COLLECTIONS else found

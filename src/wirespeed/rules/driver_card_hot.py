@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
@@ -16,15 +15,12 @@ WARM = re.compile(r"High temperature")
 def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.port.pci_address is None:
         raise DoesNotApplyError("it is not a PCI function")
-    said = exam.host[DriverLog].resets_of(exam.port)
-    if isinstance(said, Absent):
-        return
-    lines = [line for line in known(said, "what drivers said") if WARM.search(line)]
+    lines = exam.host[DriverLog].warnings_of(exam.port, WARM)
     if not lines:
         return
     yield exam.finding(
         Severity.RISK,
-        (Evidence(found=f"{lines[-1]} ({len(lines)} of this kind)", source=said.source),),
+        (Evidence(found=f"{lines[-1]} ({len(lines)} of this kind)", source="dmesg"),),
         so="the card reported high temperature: above its limit it stops itself and all its "
         "traffic",
         remedies=(

@@ -7,15 +7,17 @@ from wirespeed.model.finding import ByHand, Finding, Remedy, Severity
 from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
-from wirespeed.rules.link_slower_than_both_ends import changes_to, evidence_of, gbps
+from wirespeed.rules.link_slower_than_both_ends import (
+    changes_to,
+    evidence_of,
+    gbps,
+    now_and_own,
+)
 
 
 def _check(exam: PortExam) -> Iterator[Finding]:
     link = link_that_is_up(exam.host, exam.port)
-    if isinstance(link.link_bps, Absent) or isinstance(link.supported.bps, Absent):
-        raise DoesNotApplyError("the driver reports no speed, or no modes that it supports")
-    now = known(link.link_bps, f"speed of {link.netdev}")
-    own = known(link.supported.bps, f"modes that {link.netdev} supports")
+    now, own = now_and_own(link)
     if not own or now >= max(own):
         return
     if isinstance(link.partner.bps, Absent):

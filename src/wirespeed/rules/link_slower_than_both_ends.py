@@ -25,12 +25,20 @@ FAR_BELOW = 8
 """A module of 25 Gb/s runs at 10 by design, one of 10 Gb/s at 1 by a negotiation that failed."""
 
 
-def _check(exam: PortExam) -> Iterator[Finding]:
-    link = link_that_is_up(exam.host, exam.port)
+def now_and_own(link: Link) -> tuple[int, tuple[int, ...]]:
+    """Give the speed of a link and those that its port supports, in bits per second.
+
+    Raises DoesNotApplyError where the driver reports none, CannotTellError.
+    """
     if isinstance(link.link_bps, Absent) or isinstance(link.supported.bps, Absent):
         raise DoesNotApplyError("the driver reports no speed, or no modes that it supports")
     now = known(link.link_bps, f"speed of {link.netdev}")
-    own = known(link.supported.bps, f"modes that {link.netdev} supports")
+    return now, known(link.supported.bps, f"modes that {link.netdev} supports")
+
+
+def _check(exam: PortExam) -> Iterator[Finding]:
+    link = link_that_is_up(exam.host, exam.port)
+    now, own = now_and_own(link)
     if not own or now >= max(own):
         return
     if isinstance(link.partner.bps, Absent):

@@ -90,7 +90,7 @@ def _largest_inside(exam: HostExam, tunnel: OvsInterface) -> tuple[str, Known[in
     for bridge in _connected(ovs, ovs.bridge_of(tunnel.name)):
         for one in ovs.interfaces_in(bridge):
             link = links.get(one.name)
-            is_guest = one.is_dpdk_representor or one.kind.startswith("dpdkvhostuser")
+            is_guest = one.is_dpdk_representor or one.is_vhost_user
             if link is not None:
                 kind = link.kind.value if isinstance(link.kind, Known) else ""
                 is_guest = link.is_vf_representor or kind in ("tun", "veth")

@@ -17,15 +17,23 @@ FULL = 0.9
 MOST_SHOWN = 4
 
 
-def _check(exam: HostExam) -> Iterator[Finding]:
-    ovs = exam.host[Ovs]
+def userspace_bridges(ovs: Ovs) -> list[OvsBridge]:
+    """Give the bridges of the userspace datapath.
+
+    Raises DoesNotApplyError where there are none, CannotTellError.
+    """
     if isinstance(ovs.other_config, Absent):
         raise DoesNotApplyError(ovs.other_config.reason)
     known(ovs.other_config, "Open vSwitch's ports")
     bridges = [one for one in ovs.bridges.values() if one.datapath_type == "netdev"]
     if not bridges:
         raise DoesNotApplyError("no bridge of Open vSwitch has the userspace datapath")
-    for bridge in bridges:
+    return bridges
+
+
+def _check(exam: HostExam) -> Iterator[Finding]:
+    ovs = exam.host[Ovs]
+    for bridge in userspace_bridges(ovs):
         if names := _kernel_ports(ovs, bridge):
             yield _found(exam, bridge, names)
 
@@ -66,19 +74,11 @@ def _found(exam: HostExam, bridge: OvsBridge, names: list[str]) -> Finding:
 
 
 def _kernel_ports(ovs: Ovs, bridge: OvsBridge) -> list[str]:
-    members = [name for port in bridge.ports if port in ovs.ports for name in _of(ovs, port)]
     return [
-        name
-        for name in members
-        if name in ovs.interfaces
-        and name != bridge.name
-        and ovs.interfaces[name].kind in KERNEL_KINDS
-        and not isinstance(ovs.interfaces[name].error, Known)
+        one.name
+        for one in ovs.interfaces_in(bridge)
+        if one.name != bridge.name and one.kind in KERNEL_KINDS and not isinstance(one.error, Known)
     ]
-
-
-def _of(ovs: Ovs, port: str) -> tuple[str, ...]:
-    return ovs.ports[port].interfaces
 
 
 def _main_thread(exam: HostExam) -> Thread | None:

@@ -6,12 +6,11 @@ from wirespeed.facts.netstack import named_plainly
 from wirespeed.facts.ovs import Ovs, OvsBridge, OvsInterface
 from wirespeed.model.command import Command
 from wirespeed.model.finding import ByHand, Danger, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, Known, known
-from wirespeed.model.rule import DoesNotApplyError, HostExam, HostRule
+from wirespeed.model.observed import Known
+from wirespeed.model.rule import HostExam, HostRule
 from wirespeed.model.symptom import Symptom
+from wirespeed.rules.ovs_kernel_port_in_userspace import userspace_bridges
 
-GUEST = "dpdkvhostuser"
-"""How both kinds of a guest's port begin: as server, and as client of QEMU."""
 TSO = "userspace-tso-enable"
 COLLAPSED_BPS = 10e6
 """One hundredth of the slowest port that DPDK drives: where only short packets arrive, TCP has no
@@ -23,16 +22,10 @@ Ports = dict[str, int]
 
 def _check(exam: HostExam) -> Iterator[Finding]:
     ovs = exam.host[Ovs]
-    if isinstance(ovs.other_config, Absent):
-        raise DoesNotApplyError(ovs.other_config.reason)
-    known(ovs.other_config, "Open vSwitch's ports")
-    bridges = [one for one in ovs.bridges.values() if one.datapath_type == "netdev"]
-    if not bridges:
-        raise DoesNotApplyError("no bridge of Open vSwitch has the userspace datapath")
-    for bridge in bridges:
+    for bridge in userspace_bridges(ovs):
         ports = [one for one in ovs.interfaces_in(bridge) if isinstance(one.mtu, Known)]
         cards = _mtus(one for one in ports if one.kind == "dpdk")
-        guests = _mtus(one for one in ports if one.kind.startswith(GUEST))
+        guests = _mtus(one for one in ports if one.is_vhost_user)
         if cards and guests and len({*cards.values(), *guests.values()}) > 1:
             yield _finding(exam, ovs, bridge, cards, guests)
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from wirespeed.facts.driver_log import DriverLog
 from wirespeed.model.finding import ByHand, Evidence, Finding, Remedy, Severity
-from wirespeed.model.observed import Absent, known
 from wirespeed.model.rule import DoesNotApplyError, PortExam, PortRule
 from wirespeed.model.symptom import Symptom
 
@@ -15,15 +14,12 @@ POWER = re.compile(r"insufficient power on the PCIe slot")
 def _check(exam: PortExam) -> Iterator[Finding]:
     if exam.port.pci_address is None:
         raise DoesNotApplyError("it is not a PCI function")
-    said = exam.host[DriverLog].resets_of(exam.port)
-    if isinstance(said, Absent):
-        return
-    lines = [line for line in known(said, "what drivers said") if POWER.search(line)]
+    lines = exam.host[DriverLog].warnings_of(exam.port, POWER)
     if not lines:
         return
     yield exam.finding(
         Severity.NOTE,
-        (Evidence(found=lines[-1], source=said.source),),
+        (Evidence(found=lines[-1], source="dmesg"),),
         so="the slot announces less than the card and its modules may need. Hosts that work well "
         "print this too: it matters if a module stays without power, or the card slows down or "
         "resets under load",

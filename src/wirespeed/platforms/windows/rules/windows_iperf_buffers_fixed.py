@@ -9,6 +9,7 @@ from wirespeed.model.shown import shown
 from wirespeed.model.symptom import Symptom
 from wirespeed.platforms.windows.facts.windows_adapters import WindowsAdapters
 from wirespeed.platforms.windows.facts.windows_host import is_only_windows, require_windows
+from wirespeed.rules.measured_far_below_ceiling import FAR_SHARE
 
 OLD = re.compile(r"iperf 3\.[01](?:\.\d+)?(?![.\d])")
 """3.1.3 is of June 2016, and the last of its builds that is spread; Cygwin's buffers are tuned
@@ -17,8 +18,6 @@ BUFFER_BYTES = 212_992
 """What cygwin1.dll set for both buffers of a socket before it."""
 LOW_SHARE, HIGH_SHARE = 0.7, 1.05
 """Of what the buffers carry: below, something else is the bound; above, they are others."""
-FAR_SHARE = 0.8
-"""Of the slowest card: from here on the figure is the link's own."""
 ENOUGH_BYTES = 4 << 20
 
 

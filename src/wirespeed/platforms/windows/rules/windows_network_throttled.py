@@ -13,12 +13,11 @@ from wirespeed.platforms.windows.facts.windows_tcp import (
     THROTTLING_SOURCE,
     WindowsTcp,
 )
+from wirespeed.rules.measured_far_below_ceiling import FAR_SHARE
 
 LEAST_BYTES, MOST_BYTES = 1300, 1518
 """Of a packet as a figure counts it: payload with some headers more, and some acknowledgements
 less, up to the whole frame of an MTU of 1500."""
-FAR_SHARE = 0.8
-"""Of a link that the figure would fill otherwise."""
 
 
 def _check(exam: HostExam) -> Iterator[Finding]:
