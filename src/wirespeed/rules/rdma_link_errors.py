@@ -62,7 +62,7 @@ def _check(exam: PortExam) -> Iterator[Finding]:
                     by_hand=ByHand.HARDWARE,
                 ),
             ),
-            unpriced="measured: what a retry costs depends on what each queue pair has in flight"
+            unpriced="what a retry costs depends on what each queue pair has in flight"
             if grown
             else "it grew no more than is allowed during the capture",
         )
